@@ -19,7 +19,7 @@ from engine.merge.prepare_source import source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
-from engine.model.errors import UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.spark.confs import is_on, read_confs
 from engine.spark.schema import schema_of
 from engine.sql.lexer import tokenize
@@ -224,15 +224,7 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
     name = create.source or ""
     table = delta_table_now(spark, name)
     if table is None:
-        other = _other_format(spark, name)
-        columns = tuple(column.model_copy(update={"nullable": True}) for column in other.columns)
-        entry = catalog_entry(spark, name)
-        # Spark takes a path that is typed for a pattern
-        place = escaped(entry.location) if entry and entry.location else name.partition(".")[2].strip("`")
-        files = spark.sql(f"SELECT count(*), sum(length) FROM binaryFile.{quote(place)}").collect()[0]
-        return dataclasses.replace(
-            other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
-        )
+        return _cloned_parquet(spark, create)
     if create.source_at:
         version = traveled_version(spark, name, create.source_at)
         table = delta_table_at(spark, name, table, version) if version != table.version else table
@@ -249,6 +241,36 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         ids=column_ids(table.schema),
         num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,
+    )
+
+
+def _cloned_parquet(spark: SparkSession, create: ParsedCreate) -> Provided:
+    """CloneParquetSource, which Delta makes of nothing else that is no Delta table."""
+    name = create.source or ""
+    entry = catalog_entry(spark, name)
+    format_ = entry.provider or "no file format" if entry else create.source_parts[0].lower()
+    if format_ != "parquet" or create.source_at:
+        # what is not there is refused in Spark's words
+        schema_of(spark, f"SELECT * FROM {name}")
+    if create.source_at:
+        raise EngineError(
+            "TABLE_OR_VIEW_NOT_FOUND",
+            f"{name} is of {format_}: Delta finds no older version of it to clone.",
+            f"Leave {create.source_at} out.",
+        )
+    if format_ != "parquet":
+        raise EngineError(
+            "DELTA_CLONE_UNSUPPORTED_SOURCE",
+            f"Delta clones Delta and Parquet tables: {name} is of {format_}.",
+            f"Write CREATE TABLE … USING delta AS SELECT * FROM {name}.",
+        )
+    other = _other_format(spark, name)
+    columns = tuple(column.model_copy(update={"nullable": True}) for column in other.columns)
+    # Spark takes a path that is typed for a pattern
+    place = escaped(entry.location) if entry and entry.location else name.partition(".")[2].strip("`")
+    files = spark.sql(f"SELECT count(*), sum(length) FROM binaryFile.{quote(place)}").collect()[0]
+    return dataclasses.replace(
+        other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
     )
 
 

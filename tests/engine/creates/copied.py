@@ -101,6 +101,15 @@ CLONED = (
     ),
     Case("clone a mapped one", "CREATE TABLE t SHALLOW CLONE src", (MAPPED,)),
     Case("clone another format", "CREATE TABLE t SHALLOW CLONE pq", (PARQUET,)),
+    *(
+        Case(f"clone {source}", f"CREATE TABLE t SHALLOW CLONE {source}", before, quick=source == "js")
+        for source, before in (
+            ("js", ("CREATE TABLE js USING json AS SELECT 1 AS id",)),
+            ("vw", ("CREATE VIEW vw AS SELECT 1 AS id",)),
+            ("json.`{dir}/js`", ("INSERT OVERWRITE DIRECTORY '{dir}/js' USING json SELECT 1 AS id",)),
+            ("pq VERSION AS OF 0", (PARQUET,)),
+        )
+    ),
     Case(
         "clone over an empty one", "CREATE OR REPLACE TABLE t SHALLOW CLONE src", (SRC, SRC_ROWS, T + " COMMENT 'old'")
     ),

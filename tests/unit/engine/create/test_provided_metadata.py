@@ -11,7 +11,7 @@ from engine.create import provided_metadata, table_properties
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.create.table_properties import normal_key, unknown_property
 from engine.model.create_values import StateColumn, TableState
-from engine.model.errors import UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.sql.parse_create import parse_create
 from engine.table.logged_schema import LoggedMetadata
 from engine.table.table_state import DeltaTableNow
@@ -166,10 +166,15 @@ class Answers(Session):
 
 
 def of_other_format(
-    monkeypatch: pytest.MonkeyPatch, sql: str, session: Answers, kind: str = "MANAGED", location: str = "/w/p"
+    monkeypatch: pytest.MonkeyPatch,
+    sql: str,
+    session: Answers,
+    kind: str = "MANAGED",
+    location: str = "/w/p",
+    provider: str = "parquet",
 ) -> Provided:
     """What ``sql`` provides where its source is no Delta table; the catalog has it unless ``kind`` is ""."""
-    entry = SimpleNamespace(kind=kind, location=location) if kind else None
+    entry = SimpleNamespace(kind=kind, location=location, provider=provider) if kind else None
     monkeypatch.setattr(provided_metadata, "delta_table_now", lambda *_: None)
     monkeypatch.setattr(provided_metadata, "catalog_entry", lambda *_: entry)
     fields = StructType([StructField("a", LongType(), False)])
@@ -212,6 +217,25 @@ def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPa
     clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE parquet.`/d*`", session, kind="")
     assert session.asked[-1].endswith("binaryFile.`/d*`")
     assert (clone.num_files, clone.num_bytes, clone.partition_columns) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "provider", "condition"),
+    [
+        ("c", "MANAGED", "csv", "DELTA_CLONE_UNSUPPORTED_SOURCE"),
+        ("v", "VIEW", "", "DELTA_CLONE_UNSUPPORTED_SOURCE"),
+        ("csv.`/d`", "", "", "DELTA_CLONE_UNSUPPORTED_SOURCE"),
+        ("p VERSION AS OF 1", "MANAGED", "parquet", "TABLE_OR_VIEW_NOT_FOUND"),
+        ("parquet.`/d` VERSION AS OF 1", "", "", "TABLE_OR_VIEW_NOT_FOUND"),
+    ],
+)
+def test_a_clone_of_what_is_neither_delta_nor_parquet_is_refused(
+    monkeypatch: pytest.MonkeyPatch, source: str, kind: str, provider: str, condition: str
+) -> None:
+    sql = f"CREATE TABLE t SHALLOW CLONE {source}"
+    with pytest.raises(EngineError) as caught:
+        of_other_format(monkeypatch, sql, Answers(), kind, provider=provider)
+    assert caught.value.condition == condition
 
 
 def test_a_time_is_the_last_version_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
