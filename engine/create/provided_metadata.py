@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.create.column_ids import NO_IDS, ColumnIds, column_ids
+from engine.create.facts_inside import Facts, facts_inside, facts_of_schema
 from engine.create.generation_expressions import unsupported_part
 from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
@@ -60,7 +61,8 @@ class Provided:
 
     ``protocol`` is that of a Delta table that is copied; ``num_files`` and ``num_bytes`` are what a clone refers to.
     ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
-    columns, ``field_names`` those inside of types; ``types`` are all those in each column (nested_types.types_in).
+    columns, ``field_names`` those inside of types; ``types`` are all those in each column (nested_types.types_in), and
+    ``inside`` is what columns have beside them (facts_inside).
     ``unenforceable`` is the first column with a NOT NULL inside of an array or a map, ``holds_void`` that of a query
     with nothing but NULL there; ``not_generated`` is the first generated column with an expression that Delta takes in
     none, and that part of it. ``source_mapping`` is the mode of column mapping of what is cloned; ``ids`` are those
@@ -78,6 +80,7 @@ class Provided:
     holds_void: str | None = None
     leaves: dict[str, str] = field(default_factory=dict)
     field_names: tuple[str, ...] = ()
+    inside: Facts = frozenset()
     ids: ColumnIds = NO_IDS
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     source: CreateSource | None = None
@@ -159,6 +162,7 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         unenforceable=next((name for name, type_ in types if has_unenforceable(type_)), None),
         leaves={name: leaf for one in types for name, leaf in leaves_of(*one)},
         field_names=tuple(name for _, type_ in types for name in field_names(type_)),
+        inside=facts_inside(types),
         ids=column_ids(schema),
         types={name: types_in(type_) for name, type_ in types},
         not_generated=next(((name, part) for name, part in generated if part is not None), None),
@@ -215,6 +219,7 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         comment=state.comment or None,
         protocol=protocol_known(state),
         types=_types_of(table.schema),
+        inside=facts_of_schema(table.schema),
         ids=column_ids(table.schema),
         source=CreateSource(sql=name, pinned_versions={name: table.version}),
     )
@@ -335,6 +340,7 @@ def _other_format(spark: SparkSession, name: str) -> Provided:
     return Provided(
         columns=state_columns(schema),
         types=_types_of(schema),
+        inside=facts_of_schema(schema),
         ids=column_ids(schema),
         partition_columns=partitions,
         configuration=properties,

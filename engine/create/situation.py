@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from engine.create.facts_inside import Facts
 from engine.model.create_values import Effect, TableState
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
@@ -15,7 +16,8 @@ from engine.table.table_state import CatalogEntry
 
 @dataclass(frozen=True)
 class Situation:
-    """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: anything
+    """``before`` is the Delta table at ``location``, with or without the catalog ``entry``, and ``inside`` what its
+    columns have beside their types (facts_inside); ``holds_data``: anything
     is there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's
     default, and so is ``indexed_columns``, of the property that says how many columns get statistics. ``defaults`` are
     the properties that the session gives to a new table; ``checks_types`` and ``geospatial`` its settings of types.
@@ -35,6 +37,7 @@ class Situation:
     checks_types: bool = True
     geospatial: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
+    inside: Facts = frozenset()
 
     def with_defaults(self, configuration: Mapping[str, str]) -> dict[str, str]:
         """``configuration`` of a table, and what the session gives to it (DeltaConfigs.mergeGlobalConfigs)."""

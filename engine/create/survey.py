@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.create.data_frame_write import replace_metadata_if_necessary
+from engine.create.facts_inside import facts_of_schema
 from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
@@ -78,6 +79,7 @@ def survey_table(
         location=location,
         managed=managed,
         before=table.state if table else None,
+        inside=facts_of_schema(table.schema) if table else frozenset(),
         holds_data=table is None and entry is None and holds_data(spark, location),
         has_log_directory=table is not None or (entry is None and has_log_directory(spark, location)),
         catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",

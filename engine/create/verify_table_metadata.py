@@ -13,7 +13,7 @@ from engine.sql.parse_create import ParsedCreate
 from engine.table.table_features import is_protocol_property
 
 CHAR = re.compile(r"\b(?:var)?char\(\d+\)")
-MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
+MAX_COLUMN_ID = "delta.columnMapping.maxColumnId"
 
 
 def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
@@ -21,17 +21,22 @@ def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Pro
     before = around.before
     if before is None or effect_of(create, around) != "adopt":
         return
+    can_cluster = "clustering" in before.features
     if provided.columns:
-        if _by_name(provided.columns) != _by_name(before.columns):
+        # a log keeps how far an identity column has counted, and a column's default otherwise than a statement gives it
+        kept = any(column.identity or column.default is not None for column in provided.columns)
+        same = _by_name(provided.columns) == _by_name(before.columns) and provided.inside == around.inside
+        if kept or not same:
             yield _differs("DELTA_CREATE_TABLE_SCHEME_MISMATCH", "columns", around.location)
         if provided.partition_columns != before.partition_columns:
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", "partitioning", around.location)
-        if provided.clustering_columns != before.clustering_columns:
+        if provided.clustering_columns != before.clustering_columns or (can_cluster and not before.clustering_columns):
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING", "clustering", around.location)
     if provided.configuration or provided.clustering_columns:
-        ours = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
-        there = {k: v for k, v in before.properties.items() if k not in MAPPING}
-        if ours != there:
+        ours = {k: v for k, v in provided.configuration.items() if k != MAX_COLUMN_ID and not is_protocol_property(k)}
+        there = {k: v for k, v in before.properties.items() if k != MAX_COLUMN_ID}
+        # Delta counts the clustering of the log among its properties, which a statement without columns has not
+        if ours != there or (can_cluster and not provided.columns):
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "properties", around.location)
 
 

@@ -71,6 +71,81 @@ ADOPTED = (
         "CREATE TABLE t (id INT, p INT) USING delta PARTITIONED BY (p) TBLPROPERTIES ('k'='w') LOCATION '{dir}/log'",
         (LOG,),
     ),
+    *(
+        Case(
+            f"a log, {what}",
+            f"CREATE TABLE t {given} USING delta {rest} LOCATION '{{dir}}/log'",
+            (f"CREATE TABLE delta.`{{dir}}/log` {logged}", *more),
+        )
+        for what, given, rest, logged, more in (
+            (
+                "the mode of its mapping",
+                "",
+                "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+                "(id INT) USING delta",
+                (),
+            ),
+            (
+                "its mode is not given",
+                "",
+                "TBLPROPERTIES ('a' = 'b')",
+                "(id INT) USING delta TBLPROPERTIES ('a' = 'b', 'delta.columnMapping.mode' = 'name')",
+                (),
+            ),
+            (
+                "its mode is given",
+                "(id INT, s STRUCT<a: INT COMMENT 'x'>)",
+                "TBLPROPERTIES ('a' = 'b', 'delta.columnMapping.mode' = 'name')",
+                "(id INT, s STRUCT<a: INT COMMENT 'x'>) USING delta "
+                "TBLPROPERTIES ('a' = 'b', 'delta.columnMapping.mode' = 'name')",
+                (),
+            ),
+            (
+                "its nested fields alike",
+                "(s STRUCT<a: INT NOT NULL COMMENT 'x'>, l ARRAY<STRUCT<b: INT COMMENT 'y'>>)",
+                "",
+                "(s STRUCT<a: INT NOT NULL COMMENT 'x'>, l ARRAY<STRUCT<b: INT COMMENT 'y'>>) USING delta",
+                (),
+            ),
+            ("a nested NOT NULL", "(s STRUCT<a: INT NOT NULL>)", "", "(s STRUCT<a: INT>) USING delta", ()),
+            ("a nested comment", "(s STRUCT<a: INT COMMENT 'x'>)", "", "(s STRUCT<a: INT>) USING delta", ()),
+            (
+                "a default",
+                "(a INT, b INT DEFAULT 7)",
+                "",
+                "(a INT, b INT DEFAULT 7) USING delta TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')",
+                (),
+            ),
+            (
+                "an identity that has counted",
+                "(i BIGINT GENERATED ALWAYS AS IDENTITY, v INT)",
+                "",
+                "(i BIGINT GENERATED ALWAYS AS IDENTITY, v INT) USING delta",
+                ("INSERT INTO delta.`{dir}/log` (v) VALUES (1)",),
+            ),
+            (
+                "clustered no more",
+                "(id INT)",
+                "",
+                "(id INT) USING delta CLUSTER BY (id)",
+                ("ALTER TABLE delta.`{dir}/log` CLUSTER BY NONE",),
+            ),
+            (
+                "clustered, properties alone",
+                "",
+                "TBLPROPERTIES ('a' = 'b')",
+                "(id INT) USING delta CLUSTER BY (id) TBLPROPERTIES ('a' = 'b')",
+                (),
+            ),
+            (
+                "clustered, all given",
+                "(id INT)",
+                "CLUSTER BY (id) TBLPROPERTIES ('a' = 'b')",
+                "(id INT) USING delta CLUSTER BY (id) TBLPROPERTIES ('a' = 'b')",
+                (),
+            ),
+        )
+    ),
     Case(
         "files without a log",
         "CREATE TABLE t (a INT) USING delta LOCATION '{dir}/files'",

@@ -343,12 +343,76 @@ ADOPTED = replace(
         (Provided((ID, DAY), ("day",)), "DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING"),
         (Provided((ID, DAY), (), ("day",)), "DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING"),
         (Provided((ID, DAY), (), configuration={"a": "c"}), "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
-        (Provided((ID, DAY), (), configuration={"a": "b"}), None),
-        (Provided((ID, DAY), (), configuration={"a": "b", "delta.feature.x": "supported"}), None),
+        (Provided((ID, DAY), (), configuration={"a": "b"}), "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
+        (Provided((ID, DAY), (), configuration={"a": "b", "delta.columnMapping.mode": "name"}), None),
+        (
+            Provided(
+                (ID, DAY),
+                (),
+                configuration={"a": "b", "delta.columnMapping.mode": "name", "delta.feature.x": "supported"},
+            ),
+            None,
+        ),
     ],
 )
 def test_what_is_given_of_a_log_that_is_there_must_be_what_it_has(provided: Provided, condition: str | None) -> None:
     assert foreseen(CREATE, ADOPTED, provided) == condition
+
+
+def test_a_mode_of_column_mapping_is_no_other_than_that_of_the_log() -> None:
+    named = replace(PROVIDED, configuration={"delta.columnMapping.mode": "name"})
+    assert foreseen(CREATE, LOG_ALONE, named) == "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"
+
+
+OF_CLUSTERING = BEFORE.model_copy(update={"features": ("clustering", "domainMetadata"), "properties": {"a": "b"}})
+BY_DAY = OF_CLUSTERING.model_copy(update={"clustering_columns": ("day",)})
+AS_THE_LOG = replace(PROVIDED, configuration={"a": "b"})
+
+
+@pytest.mark.parametrize(
+    ("provided", "before", "condition"),
+    [
+        # a log that is clustered by no column any more is not one without clustering
+        (PROVIDED, OF_CLUSTERING, "DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING"),
+        (replace(AS_THE_LOG, clustering_columns=("day",)), BY_DAY, None),
+        (EMPTY_PROVIDED, BY_DAY, None),
+        # Delta counts its clustering among the properties of the log
+        (Provided((), (), configuration={"a": "b"}), BY_DAY, "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
+        (Provided((), (), configuration={"a": "b"}), OF_CLUSTERING, "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
+    ],
+)
+def test_a_log_that_can_be_clustered_is_compared_with_its_clustering(
+    provided: Provided, before: TableState, condition: str | None
+) -> None:
+    assert foreseen(CREATE, replace(LOG_ALONE, before=before), provided) == condition
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        StateColumn(name="id", type="bigint", identity=True),
+        StateColumn(name="id", type="bigint", default="1"),
+    ],
+)
+def test_what_a_log_keeps_beside_a_default_or_an_identity_no_statement_gives(column: StateColumn) -> None:
+    before = BEFORE.model_copy(update={"columns": (column,), "features": ("allowColumnDefaults",)})
+    condition = "DELTA_CREATE_TABLE_SCHEME_MISMATCH"
+    assert foreseen(CREATE, replace(LOG_ALONE, before=before), Provided((column,), ())) == condition
+
+
+@pytest.mark.parametrize(
+    ("given", "condition"),
+    [
+        ((True, "x"), None),
+        ((False, "x"), "DELTA_CREATE_TABLE_SCHEME_MISMATCH"),
+        ((True, ""), "DELTA_CREATE_TABLE_SCHEME_MISMATCH"),
+    ],
+)
+def test_the_fields_of_a_log_keep_their_nullability_and_comment(given: tuple[bool, str], condition: str | None) -> None:
+    before = BEFORE.model_copy(update={"columns": (STRUCT,)})
+    around = replace(LOG_ALONE, before=before, inside=frozenset({("s.a", True, "x")}))
+    provided = Provided((STRUCT,), (), inside=frozenset({("s.a", *given)}))
+    assert foreseen(CREATE, around, provided) == condition
 
 
 @pytest.mark.parametrize(
