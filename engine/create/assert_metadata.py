@@ -52,12 +52,26 @@ def _check_schema_field_names(provided: Provided, properties: dict[str, str]) ->
 
 
 def _validate_generated_columns(provided: Provided) -> Iterator[Refused]:
+    variant = next((one.name for one in provided.columns if one.generated_as and one.type == "variant"), None)
+    if variant is not None:
+        yield refusal(
+            "DELTA_UNSUPPORTED_DATA_TYPE_IN_GENERATED_COLUMN",
+            f"Delta generates no VARIANT: column {variant}",
+            "Compute it in the query that writes.",
+        )
     if provided.not_generated is not None:
         name, part = provided.not_generated
         yield refusal(
             "DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN",
             f"Delta generates no column from {part}: column {name}",
             "Write it with functions that Delta takes there, or compute it in the query that writes.",
+        )
+    if provided.other_type is not None:
+        name, type_ = provided.other_type
+        yield refusal(
+            "DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH",
+            f"The expression of the generated column {name} gives {type_}, and the column is of another type.",
+            f"Declare the column {type_}, or CAST the expression to its type.",
         )
 
 

@@ -82,6 +82,11 @@ def unsupported_part(spark: SparkSession, expression: str, columns: Mapping[str,
     return None if fault is None else judge.text(fault)
 
 
+def type_of(spark: SparkSession, expression: str, columns: Mapping[str, DataType]) -> str:
+    """The type that Spark gives an expression over ``columns``, as it prints it."""
+    return _types(spark, (expression,), columns)[expression]
+
+
 def _type_tells(node: Node) -> bool:
     """Whether Spark chooses the class of ``node`` by types."""
     arithmetic = node.kind == "binary" and node.name in ARITHMETIC

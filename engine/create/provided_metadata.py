@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.create.column_ids import NO_IDS, ColumnIds, column_ids
 from engine.create.facts_inside import Facts, facts_inside, facts_of_schema
-from engine.create.generation_expressions import unsupported_part
+from engine.create.generation_expressions import type_of, unsupported_part
 from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
 from engine.merge.prepare_source import source_fingerprint
@@ -41,7 +41,7 @@ from engine.table.table_state import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 OPTIONS_STAY = "spark.databricks.delta.legacy.storeOptionsAsProperties"
 CHAR_TYPE = re.compile(r"^\s*(?:(char)(?:acter)?|(varchar))\s*\(\s*(\d+)\s*\)\s*$", re.IGNORECASE)
@@ -65,7 +65,8 @@ class Provided:
     ``inside`` is what columns have beside them (facts_inside).
     ``unenforceable`` is the first column with a NOT NULL inside of an array or a map, ``holds_void`` that of a query
     with nothing but NULL there; ``not_generated`` is the first generated column with an expression that Delta takes in
-    none, and that part of it. ``source_mapping`` is the mode of column mapping of what is cloned; ``ids`` are those
+    none, and that part of it, ``other_type`` the first whose expression has another type than the column, and that
+    type. ``source_mapping`` is the mode of column mapping of what is cloned; ``ids`` are those
     that mapping gives to the fields of a new table.
     """
 
@@ -85,6 +86,7 @@ class Provided:
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     source: CreateSource | None = None
     not_generated: tuple[str, str] | None = None
+    other_type: tuple[str, str] | None = None
     source_mapping: str | None = None
     num_files: int = 0
     num_bytes: int = 0
@@ -151,8 +153,7 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
             )
         )
     types = [(column.name, known.dataType) for column, known in zip(columns, schema.fields, strict=True)]
-    base = {name: type_ for (name, type_), column in zip(types, columns, strict=True) if column.generated_as is None}
-    generated = ((one.name, unsupported_part(spark, one.generated_as, base)) for one in columns if one.generated_as)
+    not_generated, other_type = _generation_faults(spark, columns, dict(types))
     return Provided(
         columns=tuple(columns),
         partition_columns=_as_in_schema(create.partition_by, columns),
@@ -165,8 +166,23 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         inside=facts_inside(types),
         ids=column_ids(schema),
         types={name: types_in(type_) for name, type_ in types},
-        not_generated=next(((name, part) for name, part in generated if part is not None), None),
+        not_generated=not_generated,
+        other_type=other_type,
     )
+
+
+def _generation_faults(
+    spark: SparkSession, columns: Sequence[StateColumn], types: Mapping[str, DataType]
+) -> tuple[tuple[str, str] | None, tuple[str, str] | None]:
+    """``not_generated`` and ``other_type`` of Provided."""
+    base = {one.name: types[one.name] for one in columns if one.generated_as is None}
+    generated = [(one.name, one.generated_as) for one in columns if one.generated_as]
+    for name, expression in generated:
+        if (part := unsupported_part(spark, expression, base)) is not None:
+            return (name, part), None
+    # nothing in a simple print tells what may be NULL, which Delta does not compare either
+    found = ((name, type_of(spark, expression, base)) for name, expression in generated)
+    return None, next(((name, type_) for name, type_ in found if type_ != types[name].simpleString()), None)
 
 
 def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:

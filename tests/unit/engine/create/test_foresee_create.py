@@ -125,6 +125,20 @@ def test_identity_columns(columns: tuple[StateColumn, ...], partitions: tuple[st
     assert foreseen(CLONE, NOTHING, Provided(columns, partitions)) is None
 
 
+@pytest.mark.parametrize(
+    ("type_", "faults", "condition"),
+    [
+        ("int", {}, None),
+        ("variant", {}, "DELTA_UNSUPPORTED_DATA_TYPE_IN_GENERATED_COLUMN"),
+        ("bigint", {"other_type": ("g", "int")}, "DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH"),
+        ("bigint", {"not_generated": ("g", "f(id)")}, "DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN"),
+    ],
+)
+def test_a_generated_column_has_the_type_of_its_expression(type_: str, faults: Any, condition: str | None) -> None:
+    column = StateColumn(name="g", type=type_, generated_as="id")
+    assert foreseen(CREATE, NOTHING, Provided((ID, column), (), **faults)) == condition
+
+
 LIST, STRUCT = StateColumn(name="l", type="array<int>"), StateColumn(name="s", type="struct<a:int>")
 
 

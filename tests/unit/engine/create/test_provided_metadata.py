@@ -5,7 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from pyspark.sql.types import DataType, DateType, LongType, StringType, StructField, StructType, VariantType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    VariantType,
+)
 
 from engine.create import provided_metadata, table_properties
 from engine.create.provided_metadata import Provided, session_defaults
@@ -95,6 +104,18 @@ def test_a_definition_gives_types_as_spark_names_them_and_char_as_typed(monkeypa
     assert found.columns[2].generated_as == "current_date()"
     assert (found.partition_columns, found.comment, found.nested_not_null) == (("Id",), "all", False)
     assert found.configuration == {"delta.appendOnly": "true", "My": "1"}
+
+
+@pytest.mark.parametrize(("type_", "other"), [("int", None), ("date", ("g", "int"))])
+def test_the_expression_of_a_generated_column_has_a_type(
+    monkeypatch: pytest.MonkeyPatch, type_: str, other: tuple[str, str] | None
+) -> None:
+    sql = f"CREATE TABLE t (a INT, g {type_} GENERATED ALWAYS AS (a)) USING delta"
+    asked: list[object] = []
+    monkeypatch.setattr(provided_metadata, "type_of", lambda *given: asked.append(given[1:]) or "int")
+    found = provided_by(monkeypatch, sql, IntegerType(), IntegerType() if type_ == "int" else DateType())
+    assert found.other_type == other
+    assert asked == [("a", {"a": IntegerType()})]
 
 
 def test_a_not_null_field_inside_a_struct_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
