@@ -81,7 +81,7 @@ def run_post_commit_updates(
 ) -> tuple[str, ...]:
     """What happens after the commit. ``exists``: the catalog has the table; ``properties`` are those after it."""
     steps = [update_catalog(create, exists)]
-    if "iceberg" in (properties.get("delta.universalFormat.enabledFormats") or "").lower():
+    if "iceberg" in (properties.get("delta.universalFormat.enabledFormats") or "").split(","):
         steps.append("the table is converted to Iceberg (UniForm)")
     return tuple(steps)
 

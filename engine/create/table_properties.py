@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -56,6 +57,26 @@ def _isolation(value: str) -> str | None:
     return None if value.lower() == ISOLATION_LEVELS[0] else EXPRESSION_FAILED
 
 
+def _is_format_version(value: str) -> bool:
+    """ParquetFormatVersion.resolve: three numbers, from 1.0.0."""
+    parts = re.fullmatch(r"(\d{1,9})\.\d{1,9}\.\d{1,9}", value)
+    return parts is not None and int(parts[1]) >= 1
+
+
+def _are_formats(value: str) -> bool:
+    """UniversalFormat.SUPPORTED_FORMATS, each once; Java's split drops what is empty at the end."""
+    formats = value.rstrip(",").split(",") if value.rstrip(",") else []
+    return len(set(formats)) == len(formats) and set(formats) <= {"iceberg", "hudi"}
+
+
+def _is_json_of_texts(value: str) -> bool:
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and all(isinstance(one, str) for one in found.values())
+
+
 BOOLEAN = Takes("true or false", _failed_unless(lambda value: value.lower() in ("true", "false")))
 DURATION = Takes("an interval without months and years, such as '2 weeks'", _interval)
 ANYTHING = Takes("any text", lambda _: None)
@@ -101,11 +122,17 @@ PROPERTIES: Mapping[str, Takes] = {
     **dict.fromkeys(
         (
             *("columnMapping.maxColumnId", "coordinatedCommits.commitCoordinator-preview"),
-            *("coordinatedCommits.commitCoordinatorConf-preview", "coordinatedCommits.tableConf-preview"),
-            *("dataSkippingStatsColumns", "parquet.format.version", "redirectReaderWriter-preview"),
-            *("redirectWriterOnly-preview", "universalFormat.enabledFormats"),
+            *("dataSkippingStatsColumns", "redirectReaderWriter-preview", "redirectWriterOnly-preview"),
         ),
         ANYTHING,
+    ),
+    "parquet.format.version": Takes("three numbers from 1.0.0", _failed_unless(_is_format_version)),
+    "universalFormat.enabledFormats": Takes(
+        "iceberg, hudi or both with a comma and no blanks", _failed_unless(_are_formats)
+    ),
+    **dict.fromkeys(
+        ("coordinatedCommits.commitCoordinatorConf-preview", "coordinatedCommits.tableConf-preview"),
+        Takes("a JSON object of texts", lambda value: None if _is_json_of_texts(value) else SPARK_ERROR),
     ),
 }
 DEFAULTS = "spark.databricks.delta.properties.defaults."

@@ -75,5 +75,5 @@ def test_what_happens_to_the_catalog_and_to_iceberg() -> None:
     assert run_post_commit_updates(named, False, {}) == ("the catalog entry is created",)
     assert run_post_commit_updates(named, True, {}) == ("the catalog entry is altered",)
     assert run_post_commit_updates(by_path, False, {}) == ("nothing in the catalog: the table is by path",)
-    uniform = {"delta.universalFormat.enabledFormats": "Iceberg"}
+    uniform = {"delta.universalFormat.enabledFormats": "hudi,iceberg"}
     assert run_post_commit_updates(named, True, uniform)[1:] == ("the table is converted to Iceberg (UniForm)",)

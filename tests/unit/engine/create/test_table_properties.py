@@ -44,6 +44,15 @@ FAILED = "EXPRESSION_FAILED"
         ("delta.isolationLevel", "WriteSerializable", FAILED),
         ("delta.isolationLevel", "none", "DELTA_INVALID_ISOLATION_LEVEL"),
         ("delta.minReaderVersion", "1", None),
+        *(("delta.universalFormat.enabledFormats", one, None) for one in ("", "iceberg", "hudi,iceberg", "hudi,")),
+        *(
+            ("delta.universalFormat.enabledFormats", one, FAILED)
+            for one in ("Iceberg", "delta", "iceberg, hudi", "iceberg,iceberg", ",hudi")
+        ),
+        *(("delta.parquet.format.version", one, None) for one in ("1.0.0", "2.12.0", "3.0.1")),
+        *(("delta.parquet.format.version", one, FAILED) for one in ("1.0", "v2", "0.9.0", "1.0.0-rc1", "")),
+        ("delta.coordinatedCommits.tableConf-preview", '{"a": "b"}', None),
+        ("delta.coordinatedCommits.tableConf-preview", "a", "SPARK_ERROR"),
         ("delta.nosuch", "x", None),
         ("appendOnly", "yes", None),
     ],
