@@ -58,11 +58,12 @@ def clustering_statistics(create: ParsedCreate, around: Situation, provided: Pro
 def _with_statistics(around: Situation, provided: Provided) -> set[str]:
     """The leaves of the columns that get statistics (StatisticsCollection.getIndexedColumns)."""
     leaves = [name.lower() for name in provided.leaves]
-    named = provided.configuration.get(INDEXED_NAMES)
+    properties = around.with_defaults(provided.configuration)
+    named = properties.get(INDEXED_NAMES)
     if named is not None:
         columns = [one.lower() for one in named_columns(named) or []]
         return {leaf for leaf in leaves for one in columns if leaf == one or leaf.startswith(f"{one}.")}
-    number = provided.configuration.get(INDEXED_NUMBER, around.indexed_columns)
-    # the default of the session may be no number, which Delta refuses in its own words
+    number = properties.get(INDEXED_NUMBER, "32")
+    # what is no number is refused as such
     most = int(number) if re.fullmatch(r"[+-]?\d+", number) else -1
     return set(leaves[: None if most < 0 else most])

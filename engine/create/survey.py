@@ -12,7 +12,7 @@ from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
 from engine.create.situation import Situation, effect_of
-from engine.create.table_properties import DEFAULTS, properties_given
+from engine.create.table_properties import properties_given
 from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import ENDS_ALL, EngineError, UsageError
@@ -46,7 +46,6 @@ UNENFORCED = "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled"
 RETENTION_ENFORCED = "spark.databricks.delta.vacuum.enforceDeletedFileAndLogRetentionDurationCompatibility"
 TYPE_CHECK = "spark.databricks.delta.schema.typeCheck.enabled"
 GEO_PREVIEW = "spark.databricks.delta.geo.preview.enabled"
-INDEXED_DEFAULT = f"{DEFAULTS}dataSkippingNumIndexedCols"
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def survey_table(
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
     managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
-    settings = (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, INDEXED_DEFAULT, RETENTION_ENFORCED)
+    settings = (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, RETENTION_ENFORCED)
     confs = read_confs(spark, (*settings, TYPE_CHECK, GEO_PREVIEW))
     around = Situation(
         entry=entry,
@@ -86,10 +85,10 @@ def survey_table(
         arbitrary_properties=is_on(confs, ARBITRARY, "false"),
         unenforced_not_null=is_on(confs, UNENFORCED, "false"),
         enforces_retention=is_on(confs, RETENTION_ENFORCED),
-        indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
         checks_types=is_on(confs, TYPE_CHECK),
         geospatial=is_on(confs, GEO_PREVIEW, "false"),
-        defaults={} if create.form == "clone" else session_defaults(spark),
+        defaults=session_defaults(spark),
+        takes_defaults=create.form != "clone",
     )
     effect = effect_of(create, around)
     if effect != "nothing":

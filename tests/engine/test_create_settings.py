@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from engine import apply
 from engine.create.table_properties import DEFAULTS
 from engine.spark.confs import confs_set
+from engine.spark.spark_errors import translate
 from tests.engine.test_plan_create_table import planned
 
 
@@ -52,3 +54,25 @@ def test_a_clone_has_columns_for_row_tracking_if_it_is_on(spark: Any, schema: st
     assert apply(spark, found).kept
     assert found.after is not None
     assert found.after.properties.keys() == spark.sql("DESCRIBE DETAIL t").collect()[0]["properties"].keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sql"),
+    [
+        ("checkpointInterval", "0", "CREATE TABLE t (a INT) USING delta"),
+        ("checkpointInterval", "0", "CREATE OR REPLACE TABLE src USING delta AS SELECT 1 AS a"),
+        ("appendOnly", "yes", "CREATE TABLE t SHALLOW CLONE src"),
+        ("columnMapping.maxColumnId", "3", "CREATE TABLE t LIKE src"),
+        ("feature.nosuch", "supported", "CREATE TABLE t (a INT) USING delta"),
+        ("feature.rowTracking", "on", "CREATE TABLE t (a INT) USING delta"),
+        ("dataSkippingStatsColumns", "a", "CREATE TABLE t (a INT, b INT) USING delta CLUSTER BY (b)"),
+    ],
+)
+def test_a_default_of_the_session_that_delta_refuses(spark: Any, schema: str, name: str, value: str, sql: str) -> None:
+    spark.sql("CREATE TABLE src (a INT) USING delta").collect()
+    with confs_set(spark, {f"{DEFAULTS}{name}": value}):
+        found = planned(spark, sql)
+        assert found.refused is not None
+        with pytest.raises(PySparkException) as raised:
+            spark.sql(sql).collect()
+    assert (raised.value.getCondition() or translate(raised.value).condition) == found.refused.condition

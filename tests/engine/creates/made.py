@@ -36,6 +36,10 @@ MADE = (
     with_columns("clustered", "a INT, b INT", "CLUSTER BY (b, a)", quick=True),
     with_columns("clustered by a field", "a INT, s STRUCT<x: INT>", "CLUSTER BY (s.x)"),
     with_columns("deletion vectors", "a INT", "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"),
+    with_columns("a later version of Parquet", "a INT", "TBLPROPERTIES ('delta.parquet.format.version' = '2.13.0')"),
+    with_columns(
+        "change data feed by its old name", "a INT", "TBLPROPERTIES ('delta.enableChangeDataCapture' = 'true')"
+    ),
     with_columns("change data feed", "a INT", "TBLPROPERTIES (delta.enableChangeDataFeed = true)"),
     with_columns("append-only, badly spelt", "a INT", "TBLPROPERTIES ('delta.APPENDONLY' = 'true')", quick=True),
     with_columns(

@@ -39,6 +39,14 @@ REFUSED = (
     with_columns("generated of a date", "d DATE, ts TIMESTAMP GENERATED ALWAYS AS (d)"),
     with_columns("generated of a number", "i INT, s STRING GENERATED ALWAYS AS (i)"),
     with_columns("a variant that is generated", "v VARIANT, g VARIANT GENERATED ALWAYS AS (v)"),
+    with_columns("a version of Parquet", "a INT", "TBLPROPERTIES ('delta.parquet.format.version' = '1.0')"),
+    with_columns(
+        "a format with a blank", "a INT", "TBLPROPERTIES ('delta.universalFormat.enabledFormats' = 'iceberg, hudi')"
+    ),
+    with_columns("no JSON", "a INT", "TBLPROPERTIES ('delta.coordinatedCommits.tableConf-preview' = 'x')"),
+    with_columns(
+        "the old name of the feed", "_change_type INT", "TBLPROPERTIES ('delta.enableChangeDataCapture' = 'true')"
+    ),
     with_columns("an int as identity", "a INT GENERATED ALWAYS AS IDENTITY, b INT"),
     with_columns("partitioned by no column", "a INT, b INT", "PARTITIONED BY (nope)"),
     with_columns("identity as partition", "a BIGINT GENERATED ALWAYS AS IDENTITY, b INT", "PARTITIONED BY (a)"),

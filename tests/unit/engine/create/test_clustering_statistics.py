@@ -53,9 +53,22 @@ def test_a_key_without_statistics_is_refused(
     assert (found.condition if found else None) == condition
 
 
-def test_the_session_may_set_how_many_columns_get_them() -> None:
-    provided = Provided(COLUMNS, (), ("z",), leaves=LEAVES)
-    assert next(clustering_statistics(CREATE, replace(AROUND, indexed_columns="1"), provided)).condition == STATISTICS
+@pytest.mark.parametrize(
+    ("defaults", "given", "condition"),
+    [
+        ({NUMBER: "1"}, {}, STATISTICS),
+        ({NUMBER: "1"}, {NUMBER: "-1"}, None),
+        ({NAMES: "a"}, {}, STATISTICS),
+        ({NUMBER: "1", NAMES: "z"}, {}, None),
+        ({NUMBER: "1"}, {NAMES: "z"}, None),
+    ],
+)
+def test_the_session_may_set_which_columns_get_them(
+    defaults: dict[str, str], given: dict[str, str], condition: str | None
+) -> None:
+    provided = Provided(COLUMNS, (), ("z",), configuration=given, leaves=LEAVES)
+    found = next(clustering_statistics(CREATE, replace(AROUND, defaults=defaults), provided), None)
+    assert (found.condition if found else None) == condition
 
 
 def test_a_clone_brings_the_keys_of_its_source() -> None:

@@ -210,6 +210,28 @@ def test_settings_of_the_session_about_properties() -> None:
     assert foreseen(CREATE, managed) == "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION"
 
 
+@pytest.mark.parametrize(
+    ("defaults", "condition"),
+    [
+        ({"delta.appendOnly": "true"}, None),
+        ({"delta.checkpointInterval": "0"}, "EXPRESSION_FAILED"),
+        ({"delta.columnMapping.maxColumnId": "3"}, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
+        ({"delta.feature.nosuch": "supported"}, "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG"),
+        ({"delta.feature.rowtracking": "on"}, "DELTA_UNSUPPORTED_FEATURE_STATUS"),
+        ({"delta.minReaderVersion": "0"}, "EXPRESSION_FAILED"),
+        ({"delta.minReaderVersion": "0", "delta.ignoreProtocolDefaults": "true"}, None),
+    ],
+)
+def test_the_sessions_defaults_are_judged_like_properties(defaults: dict[str, str], condition: str | None) -> None:
+    for sql, around in ((CREATE, NOTHING), (REPLACE, TABLE), (CTAS, NOTHING), (LIKE, NOTHING)):
+        assert foreseen(sql, replace(around, defaults=defaults)) == condition
+    # a new log begins with them, and a clone takes none
+    over = f"CREATE OR REPLACE{CLONE[6:]}"
+    assert foreseen(CLONE, replace(NOTHING, defaults=defaults, takes_defaults=False)) == condition
+    assert foreseen(over, replace(TABLE, defaults=defaults, takes_defaults=False)) is None
+    assert foreseen(CREATE, replace(LOG_ALONE, defaults=defaults)) is None
+
+
 NON_EMPTY = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 FILES = replace(NOTHING, holds_data=True)
 LEFT_OVER = replace(FILES, has_log_directory=True)
