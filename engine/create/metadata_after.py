@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engine.sql.parse_create import ParsedCreate
 
 DOWNGRADE = "spark.databricks.delta.replace.protocolDowngradeAllowed"
+CLONE_DOWNGRADE = "spark.databricks.delta.restore.protocolDowngradeAllowed"
 MAX_COLUMN_ID = "delta.columnMapping.maxColumnId"
 ROW_TRACKING_COLUMNS = (
     "delta.rowTracking.materializedRowIdColumnName",
@@ -98,9 +99,9 @@ def protocol_after(
     clustered = {f"{FEATURE_PREFIX}clustering": "supported"} if provided.clustering_columns else {}
     properties: dict[str, str | None] = {**configuration, **(clustered if create.form != "clone" else {})}
     if create.form == "clone":
-        source = provided.features
-        old = frozenset(before.features) if before else frozenset()
-        empty = Protocol(1, 1, old | source)
+        allowed = is_on(read_confs(spark, (CLONE_DOWNGRADE,)), CLONE_DOWNGRADE, "false")
+        old = frozenset(before.features) if before and not allowed else frozenset()
+        empty = Protocol(1, 1, old | provided.features)
         # what the metadata needs is enabled before the source's features come to it, so that both forms of one may be
         protocol = merged_protocol(
             empty,
@@ -109,7 +110,7 @@ def protocol_after(
             types=provided.types_inside,
             supported=frozenset(),
         )
-        if before and protocol.features == old:
+        if before and not allowed and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
         return protocol_of(protocol.features)
     if provided.protocol is not None:

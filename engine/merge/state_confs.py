@@ -22,9 +22,8 @@ WITHOUT_MEANING = frozenset(
         "spark.databricks.delta.write.txnAppId",
         "spark.databricks.delta.write.txnVersion",
         "spark.databricks.delta.write.txnVersion.autoReset.enabled",
-        # of commands that are no MERGE
+        # of commands that are neither a MERGE nor a CREATE
         "spark.databricks.delta.retentionDurationCheck.enabled",
-        "spark.databricks.delta.restore.protocolDowngradeAllowed",
         "spark.databricks.delta.alterLocation.bypassSchemaCheck",
         # how fast, in how many tasks, and in how much memory
         "spark.databricks.delta.snapshotPartitions",

@@ -76,3 +76,14 @@ def test_a_default_of_the_session_that_delta_refuses(spark: Any, schema: str, na
         with pytest.raises(PySparkException) as raised:
             spark.sql(sql).collect()
     assert (raised.value.getCondition() or translate(raised.value).condition) == found.refused.condition
+
+
+def test_a_clone_downgrades_the_protocol_if_the_session_says_so(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE src (a INT) USING delta").collect()
+    spark.sql("CREATE TABLE t (b INT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')").collect()
+    with confs_set(spark, {"spark.databricks.delta.restore.protocolDowngradeAllowed": "true"}):
+        found = planned(spark, "CREATE OR REPLACE TABLE t SHALLOW CLONE src")
+        assert apply(spark, found).kept
+        assert found.after is not None
+        detail = spark.sql("DESCRIBE DETAIL t").collect()[0]
+    assert tuple(detail["tableFeatures"]) == found.after.features == ("appendOnly", "invariants")

@@ -18,6 +18,7 @@ from engine.create.metadata_after import (
 )
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.create.situation import Situation
+from engine.merge.state_confs import has_meaning
 from engine.model.create_values import StateColumn, TableState
 from engine.sql.parse_create import ParsedCreate, parse_create
 from engine.table.table_features import Protocol
@@ -154,6 +155,25 @@ def test_a_downgrade_leaves_the_features_of_properties_that_a_replace_keeps() ->
     ):
         found = protocol_after(Session(**{DOWNGRADE: "true"}), CREATE, Provided((ID,), ()), said, old)  # type: ignore[arg-type]
         assert found.features == features
+
+
+CLONE_DOWNGRADE = "spark__databricks__delta__restore__protocolDowngradeAllowed"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "found"),
+    [
+        ("false", Protocol(3, 7, frozenset(("appendOnly", "invariants", "deletionVectors")))),
+        ("true", Protocol(1, 2, frozenset(("appendOnly", "invariants")))),
+    ],
+)
+def test_a_clone_keeps_the_features_of_the_table_unless_a_downgrade_is_allowed(allowed: str, found: Protocol) -> None:
+    old = before(features=("appendOnly", "invariants", "deletionVectors"), min_reader_version=3, min_writer_version=7)
+    provided = Provided((ID,), (), protocol=OLDEST)
+    session = Session(**{CLONE_DOWNGRADE: allowed})
+    assert protocol_after(session, CLONE, provided, {}, old) == found  # type: ignore[arg-type]
+    # a plan is stale if the session says otherwise when it is applied
+    assert has_meaning(CLONE_DOWNGRADE.replace("__", "."))
 
 
 def test_clustering_needs_its_feature() -> None:
