@@ -57,10 +57,12 @@ def _isolation(value: str) -> str | None:
     return None if value.lower() == ISOLATION_LEVELS[0] else EXPRESSION_FAILED
 
 
-def _is_format_version(value: str) -> bool:
-    """ParquetFormatVersion.resolve: three numbers, from 1.0.0."""
-    parts = re.fullmatch(r"(\d{1,9})\.\d{1,9}\.\d{1,9}", value)
-    return parts is not None and int(parts[1]) >= 1
+def _format_version(value: str) -> str | None:
+    """ParquetFormatVersion.resolve: from 1.0.0, without a part like -rc1, which makes it an earlier one."""
+    parts = re.fullmatch(r"(\d{1,9})\.\d{1,9}\.\d{1,9}(.*)", value)
+    if parts is None:
+        return SPARK_ERROR  # Parquet's own exception
+    return None if int(parts[1]) >= 1 and not parts[2] else EXPRESSION_FAILED
 
 
 def _are_formats(value: str) -> bool:
@@ -126,7 +128,7 @@ PROPERTIES: Mapping[str, Takes] = {
         ),
         ANYTHING,
     ),
-    "parquet.format.version": Takes("three numbers from 1.0.0", _failed_unless(_is_format_version)),
+    "parquet.format.version": Takes("three numbers from 1.0.0", _format_version),
     "universalFormat.enabledFormats": Takes(
         "iceberg, hudi or both with a comma and no blanks", _failed_unless(_are_formats)
     ),

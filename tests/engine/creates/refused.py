@@ -40,6 +40,7 @@ REFUSED = (
     with_columns("generated of a number", "i INT, s STRING GENERATED ALWAYS AS (i)"),
     with_columns("a variant that is generated", "v VARIANT, g VARIANT GENERATED ALWAYS AS (v)"),
     with_columns("a version of Parquet", "a INT", "TBLPROPERTIES ('delta.parquet.format.version' = '1.0')"),
+    with_columns("no version of Parquet", "a INT", "TBLPROPERTIES ('delta.parquet.format.version' = '0.9.0')"),
     with_columns(
         "a format with a blank", "a INT", "TBLPROPERTIES ('delta.universalFormat.enabledFormats' = 'iceberg, hudi')"
     ),

@@ -50,7 +50,8 @@ FAILED = "EXPRESSION_FAILED"
             for one in ("Iceberg", "delta", "iceberg, hudi", "iceberg,iceberg", ",hudi")
         ),
         *(("delta.parquet.format.version", one, None) for one in ("1.0.0", "2.12.0", "3.0.1")),
-        *(("delta.parquet.format.version", one, FAILED) for one in ("1.0", "v2", "0.9.0", "1.0.0-rc1", "")),
+        *(("delta.parquet.format.version", one, FAILED) for one in ("0.9.0", "1.0.0-rc1")),
+        *(("delta.parquet.format.version", one, "SPARK_ERROR") for one in ("1.0", "v2", "")),
         ("delta.coordinatedCommits.tableConf-preview", '{"a": "b"}', None),
         ("delta.coordinatedCommits.tableConf-preview", "a", "SPARK_ERROR"),
         ("delta.nosuch", "x", None),
