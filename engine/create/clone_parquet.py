@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from engine.model.errors import EngineError
 from engine.model.plan import Refused
+from engine.spark.input_files import files_of_query
 from engine.spark.schema import schema_of
+from engine.spark.spark_errors import SPARK_ERROR
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
-from engine.table.table_state import CatalogEntry
+from engine.table.table_state import CatalogEntry, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ENCODED = re.compile(r"[\s%\"<>\\^`{|}\[\]#?]")
+"""What java.net.URI writes otherwise in a path."""
+
 
 def check_format(spark: SparkSession, create: ParsedCreate, entry: CatalogEntry | None) -> None:
-    """Raise EngineError for a source that is not Parquet, or not as it is now; ``entry`` is the catalog's of it."""
+    """Raise EngineError for a source that Delta does not take or does not find; ``entry`` is the catalog's of it."""
     name = create.source or ""
     format_ = entry.provider or "no file format" if entry else create.source_parts[0].lower()
     if format_ != "parquet" or create.source_at:
@@ -34,16 +41,31 @@ def check_format(spark: SparkSession, create: ParsedCreate, entry: CatalogEntry 
             f"Delta clones Delta and Parquet tables: {name} is of {format_}.",
             f"Write CREATE TABLE … USING delta AS SELECT * FROM {name}.",
         )
+    if entry is not None and ENCODED.search(entry.location):
+        raise EngineError(
+            SPARK_ERROR,
+            f"Delta looks for {name} at its location as an address writes it, where nothing is: {entry.location}",
+            f"Write CREATE TABLE … USING delta AS SELECT * FROM {name}.",
+        )
 
 
-def no_partition(spark: SparkSession, name: str) -> Refused | None:
-    """CatalogFileManifest: the files are those of the partitions that the catalog has, wherever they lie."""
-    if spark.sql(f"SHOW PARTITIONS {name}").collect():
+def partitions_fault(spark: SparkSession, name: str, location: str) -> Refused | None:
+    """CatalogFileManifest: there must be partitions, and their files below the ``location`` of the table."""
+    if not spark.sql(f"SHOW PARTITIONS {name}").collect():
+        return Refused(
+            condition="DELTA_CONVERSION_NO_PARTITION_FOUND",
+            message=f"The catalog has no partition of {name}: there is nothing to clone.",
+            hint="MSCK REPAIR TABLE it first.",
+        )
+    below = f"{unquote(location)}/"
+    files = map(plain, files_of_query(spark, f"SELECT * FROM {name}"))
+    outside = next((file for file in files if not unquote(file).startswith(below)), None)
+    if outside is None:
         return None
     return Refused(
-        condition="DELTA_CONVERSION_NO_PARTITION_FOUND",
-        message=f"The catalog has no partition of {name}: there is nothing to clone.",
-        hint="MSCK REPAIR TABLE it first.",
+        condition=SPARK_ERROR,  # an assertion of Delta's
+        message=f"A file of a partition of {name} lies outside of its location: {outside}",
+        hint=f"Write CREATE TABLE … USING delta AS SELECT * FROM {name}.",
     )
 
 

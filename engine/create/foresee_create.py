@@ -186,6 +186,7 @@ def _location(create: ParsedCreate, around: Situation, provided: Provided) -> It
         yield from _location_without_query(create, around)
     if create.form == "clone":
         yield from check_column_mapping_mode(around, provided)
+        yield from [provided.unclonable] if provided.unclonable else ()
     if create.form == "clone" and around.before is not None and around.before.num_files:
         yield refusal(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",

@@ -67,8 +67,9 @@ def handle_create_table_as_select(
 def handle_clone(provided: Provided) -> CommittedFiles:
     """The source's own files: a shallow clone copies and removes none."""
     zeros = dict.fromkeys(("numRemovedFiles", "removedFilesSize", "numCopiedFiles", "copiedFilesSize"), 0)
-    metrics = {"sourceTableSize": provided.num_bytes, "sourceNumOfFiles": provided.num_files, **zeros}
-    return CommittedFiles(provided.num_files, provided.num_bytes, metrics)
+    source = {"sourceTableSize": provided.num_bytes, "sourceNumOfFiles": provided.num_files}
+    known = {name: number for name, number in source.items() if number is not None}
+    return CommittedFiles(provided.num_files, provided.num_bytes, {**known, **zeros})
 
 
 def get_operation(create: ParsedCreate) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.create.clone_parquet import check_format, directories, partitions_fault
 from engine.create.column_ids import NO_IDS, ColumnIds, column_ids
 from engine.create.facts_inside import Facts, facts_inside, facts_of_schema
 from engine.create.generation_expressions import type_of, unsupported_part
@@ -20,7 +21,8 @@ from engine.merge.prepare_source import source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
-from engine.model.errors import EngineError, UsageError
+from engine.model.errors import UsageError
+from engine.model.plan import Refused
 from engine.spark.confs import is_on, read_confs
 from engine.spark.schema import schema_of
 from engine.sql.lexer import tokenize
@@ -35,6 +37,7 @@ from engine.table.table_state import (
     DeltaTableNow,
     catalog_entry,
     delta_table_now,
+    plain,
     state_columns,
     with_log,
 )
@@ -59,7 +62,8 @@ TRANSIENT = ("transient_lastDdlTime",)
 class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
-    ``protocol`` is that of a Delta table that is copied; ``num_files`` and ``num_bytes`` are what a clone refers to.
+    ``protocol`` is that of a Delta table that is copied; ``num_files`` and ``num_bytes`` are what a clone refers to,
+    None where that is not known, and ``unclonable`` is what stops it as it runs.
     ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
     columns, ``field_names`` those inside of types; ``types`` are all those in each column (nested_types.types_in), and
     ``inside`` is what columns have beside them (facts_inside).
@@ -88,8 +92,9 @@ class Provided:
     not_generated: tuple[str, str] | None = None
     other_type: tuple[str, str] | None = None
     source_mapping: str | None = None
-    num_files: int = 0
-    num_bytes: int = 0
+    num_files: int | None = 0
+    num_bytes: int | None = 0
+    unclonable: Refused | None = None
 
     @property
     def features(self) -> frozenset[str]:
@@ -269,30 +274,20 @@ def _cloned_parquet(spark: SparkSession, create: ParsedCreate) -> Provided:
     """CloneParquetSource, which Delta makes of nothing else that is no Delta table."""
     name = create.source or ""
     entry = catalog_entry(spark, name)
-    format_ = entry.provider or "no file format" if entry else create.source_parts[0].lower()
-    if format_ != "parquet" or create.source_at:
-        # what is not there is refused in Spark's words
-        schema_of(spark, f"SELECT * FROM {name}")
-    if create.source_at:
-        raise EngineError(
-            "TABLE_OR_VIEW_NOT_FOUND",
-            f"{name} is of {format_}: Delta finds no older version of it to clone.",
-            f"Leave {create.source_at} out.",
-        )
-    if format_ != "parquet":
-        raise EngineError(
-            "DELTA_CLONE_UNSUPPORTED_SOURCE",
-            f"Delta clones Delta and Parquet tables: {name} is of {format_}.",
-            f"Write CREATE TABLE … USING delta AS SELECT * FROM {name}.",
-        )
+    check_format(spark, create, entry)
     other = _other_format(spark, name)
     columns = tuple(column.model_copy(update={"nullable": True}) for column in other.columns)
     # Spark takes a path that is typed for a pattern
     place = escaped(entry.location) if entry and entry.location else name.partition(".")[2].strip("`")
+    parquet = dataclasses.replace(other, columns=columns, comment=None)
+    if other.partition_columns:
+        # the files are those of the partitions that the catalog has
+        fault = partitions_fault(spark, name, plain(entry.location if entry else ""))
+        return dataclasses.replace(parquet, num_files=None, num_bytes=None, unclonable=fault)
     files = spark.sql(f"SELECT count(*), sum(length) FROM binaryFile.{quote(place)}").collect()[0]
-    return dataclasses.replace(
-        other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
-    )
+    if entry is None:
+        parquet = dataclasses.replace(parquet, unclonable=directories(spark, place))
+    return dataclasses.replace(parquet, num_files=int(files[0]), num_bytes=int(files[1] or 0))
 
 
 def protocol_known(state: TableState) -> Protocol:

@@ -19,8 +19,8 @@ class Situation:
     """``before`` is the Delta table at ``location``, with or without the catalog ``entry``, and ``inside`` what its
     columns have beside their types (facts_inside); ``holds_data``: anything
     is there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's
-    default. ``defaults`` are the properties that the session gives to a new table, and a clone does not take
-    (``takes_defaults``); ``checks_types`` and ``geospatial`` its settings of types.
+    default. ``defaults`` are the properties that the session gives to a new table; ``checks_types`` and ``geospatial``
+    its settings of types.
     """
 
     entry: CatalogEntry | None
@@ -36,13 +36,10 @@ class Situation:
     checks_types: bool = True
     geospatial: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
-    takes_defaults: bool = True
     inside: Facts = frozenset()
 
     def with_defaults(self, configuration: Mapping[str, str]) -> dict[str, str]:
         """``configuration`` of a table, and what the session gives to it (DeltaConfigs.mergeGlobalConfigs)."""
-        if not self.takes_defaults:
-            return dict(configuration)
         properties = {**self.defaults, **configuration}
         if not is_on(properties, IGNORE_DEFAULTS, "false"):
             return properties

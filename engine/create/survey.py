@@ -11,6 +11,7 @@ from engine.create.facts_inside import facts_of_schema
 from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
+from engine.create.row_tracking import assign_fresh_row_ids
 from engine.create.situation import Situation, effect_of
 from engine.create.table_properties import properties_given
 from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
@@ -87,8 +88,7 @@ def survey_table(
         enforces_retention=is_on(confs, RETENTION_ENFORCED),
         checks_types=is_on(confs, TYPE_CHECK),
         geospatial=is_on(confs, GEO_PREVIEW, "false"),
-        defaults=session_defaults(spark),
-        takes_defaults=create.form != "clone",
+        defaults={} if create.form == "clone" else session_defaults(spark),
     )
     effect = effect_of(create, around)
     if effect != "nothing":
@@ -103,10 +103,11 @@ def survey_table(
         refused = broken_constraint(spark, create, provided)
     if refused is None and effect in ("create", "replace"):
         refused = unread_constraint(spark, create)
-    after = None
-    if refused is None:
-        after = around.before if effect in ("nothing", "adopt") else state_after(spark, create, provided, around)
-    return Survey(create, name, around, table, provided, effect, after, refused)
+    after = around.before if effect in ("nothing", "adopt") else None
+    if refused is None and effect in ("create", "replace"):
+        after = state_after(spark, create, provided, around)
+        refused = assign_fresh_row_ids(spark, create, provided, after)
+    return Survey(create, name, around, table, provided, effect, after if refused is None else None, refused)
 
 
 def with_location(create: ParsedCreate) -> ParsedCreate:

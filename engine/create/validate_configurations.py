@@ -69,10 +69,9 @@ def _property(key: str, value: str, of_session: str = "") -> Iterator[Refused]:
 
 
 def _session_defaults(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
-    """DeltaConfigs.mergeGlobalConfigs judges them all, those too that the statement gives otherwise. A new log begins
-    with them, even that of a clone, which takes none."""
-    effect = effect_of(create, around)
-    if effect == "adopt" or (effect == "replace" and not around.takes_defaults):
+    """DeltaConfigs.mergeGlobalConfigs judges them all, those too that the statement gives otherwise. Where no log is,
+    Delta does so at the first question about it."""
+    if effect_of(create, around) == "adopt":
         return
     ignored = is_on(around.defaults, IGNORE_DEFAULTS, "false")
     for key, value in around.defaults.items():

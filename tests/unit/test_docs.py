@@ -29,7 +29,7 @@ ROWS = re.findall(r"^\| `(\w+)` \|", CODES, re.MULTILINE)
 EXPLAINED = frozenset(ROWS)
 RAISED = re.compile(r"[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+")
 # classes of Spark and Delta, which their own documentation explains
-NOT_OURS = ("DELTA_", "PARSE_SYNTAX_ERROR")
+NOT_OURS = ("DELTA_", "PARSE_SYNTAX_ERROR", "TABLE_OR_VIEW_NOT_FOUND")
 
 
 def page_id(path: Path) -> str:

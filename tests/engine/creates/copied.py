@@ -102,6 +102,60 @@ CLONED = (
     Case("clone a mapped one", "CREATE TABLE t SHALLOW CLONE src", (MAPPED,)),
     Case("clone another format", "CREATE TABLE t SHALLOW CLONE pq", (PARQUET,)),
     *(
+        Case(f"clone {what}", f"CREATE TABLE t SHALLOW CLONE {source} {rest}", before)
+        for what, source, rest, before in (
+            ("Parquet, row tracking", "pq", "TBLPROPERTIES ('delta.enableRowTracking' = 'true')", (PARQUET,)),
+            (
+                "files without statistics, row tracking",
+                "src",
+                "TBLPROPERTIES ('delta.enableRowTracking' = 'true')",
+                (
+                    "CREATE TABLE src (a INT) USING delta",
+                    "SET spark.databricks.delta.stats.collect = false",
+                    "INSERT INTO src VALUES (1)",
+                    "RESET spark.databricks.delta.stats.collect",
+                ),
+            ),
+            (
+                "Parquet with partitions",
+                "pp",
+                "",
+                (
+                    "CREATE TABLE pp USING parquet PARTITIONED BY (p) AS SELECT 1 AS id, 'a b' AS p",
+                    "INSERT INTO pp VALUES (2, 'c')",
+                ),
+            ),
+            (
+                "Parquet at a place with a blank",
+                "pq",
+                "",
+                ("CREATE TABLE pq USING parquet LOCATION '{dir}/p p' AS SELECT 1 AS id",),
+            ),
+            (
+                "Parquet with a partition elsewhere",
+                "pp",
+                "",
+                (
+                    "CREATE TABLE pp USING parquet PARTITIONED BY (p) AS SELECT 1 AS id, 2 AS p",
+                    "INSERT OVERWRITE DIRECTORY '{dir}/p3' USING parquet SELECT 3 AS id",
+                    "ALTER TABLE pp ADD PARTITION (p = 3) LOCATION '{dir}/p3'",
+                ),
+            ),
+            (
+                "Parquet without any partition",
+                "pp",
+                "",
+                ("CREATE TABLE pp (id INT, p INT) USING parquet PARTITIONED BY (p)",),
+            ),
+            (
+                "a path with partitions",
+                "parquet.`{dir}/pp`",
+                "",
+                ("CREATE TABLE pp USING parquet PARTITIONED BY (p) LOCATION '{dir}/pp' AS SELECT 1 AS id, 2 AS p",),
+            ),
+        )
+    ),
+    *(
         Case(f"clone {source}", f"CREATE TABLE t SHALLOW CLONE {source}", before, quick=source == "js")
         for source, before in (
             ("js", ("CREATE TABLE js USING json AS SELECT 1 AS id",)),

@@ -225,10 +225,6 @@ def test_settings_of_the_session_about_properties() -> None:
 def test_the_sessions_defaults_are_judged_like_properties(defaults: dict[str, str], condition: str | None) -> None:
     for sql, around in ((CREATE, NOTHING), (REPLACE, TABLE), (CTAS, NOTHING), (LIKE, NOTHING)):
         assert foreseen(sql, replace(around, defaults=defaults)) == condition
-    # a new log begins with them, and a clone takes none
-    over = f"CREATE OR REPLACE{CLONE[6:]}"
-    assert foreseen(CLONE, replace(NOTHING, defaults=defaults, takes_defaults=False)) == condition
-    assert foreseen(over, replace(TABLE, defaults=defaults, takes_defaults=False)) is None
     assert foreseen(CREATE, replace(LOG_ALONE, defaults=defaults)) is None
 
 

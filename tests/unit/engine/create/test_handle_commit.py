@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.create.handle_commit import (
@@ -50,6 +52,14 @@ def test_a_clone_commits_the_files_of_its_source() -> None:
     committed = handle_commit(parse_create("CREATE TABLE t SHALLOW CLONE s"), provided(), None)
     assert (committed.num_files, committed.num_bytes) == (3, 30)
     assert (committed.metrics["sourceNumOfFiles"], committed.metrics["numCopiedFiles"]) == (3, 0)
+
+
+def test_of_files_that_the_catalog_keeps_nothing_is_promised() -> None:
+    unknown = replace(provided(), num_files=None, num_bytes=None)
+    committed = handle_commit(parse_create("CREATE TABLE t SHALLOW CLONE s"), unknown, None)
+    assert (committed.num_files, committed.num_bytes) == (None, None)
+    assert "sourceNumOfFiles" not in committed.metrics
+    assert committed.metrics["numCopiedFiles"] == 0
 
 
 def test_a_query_promises_its_rows_and_never_its_files() -> None:

@@ -16,7 +16,7 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-from engine.create import provided_metadata, table_properties
+from engine.create import clone_parquet, provided_metadata, table_properties
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.create.table_properties import normal_key, unknown_property
 from engine.model.create_values import StateColumn, TableState
@@ -193,13 +193,16 @@ def of_other_format(
     kind: str = "MANAGED",
     location: str = "/w/p",
     provider: str = "parquet",
+    field: str = "path",
 ) -> Provided:
     """What ``sql`` provides where its source is no Delta table; the catalog has it unless ``kind`` is ""."""
     entry = SimpleNamespace(kind=kind, location=location, provider=provider) if kind else None
     monkeypatch.setattr(provided_metadata, "delta_table_now", lambda *_: None)
     monkeypatch.setattr(provided_metadata, "catalog_entry", lambda *_: entry)
     fields = StructType([StructField("a", LongType(), False)])
+    of_files = StructType([StructField(field, LongType(), False)])
     monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: fields)
+    monkeypatch.setattr(clone_parquet, "schema_of", lambda *_: of_files)
     return provided_metadata.provided_metadata(session, parse_create(sql))  # type: ignore[arg-type]
 
 
@@ -227,10 +230,13 @@ def test_like_a_view_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         of_other_format(monkeypatch, "CREATE TABLE t LIKE v USING delta", Answers(), kind="VIEW")
 
 
+WHOLE = DESCRIBED[:2]
+
+
 def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Answers(binaryFile=[(4, 40)], TBLPROPERTIES=PROPERTIES, DESCRIBE=DESCRIBED)
-    clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", session, location="/w/p[1]")
-    assert session.asked[-1].endswith(r"binaryFile.`/w/p\[1\]`")
+    session = Answers(binaryFile=[(4, 40)], TBLPROPERTIES=PROPERTIES, DESCRIBE=WHOLE)
+    clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", session, location="/w/p*")
+    assert session.asked[-1].endswith(r"binaryFile.`/w/p\*`")
     assert (clone.num_files, clone.num_bytes, clone.comment) == (4, 40, None)
     assert clone.columns[0].nullable
     # a path is in no catalog, and an empty folder has no size
@@ -238,6 +244,40 @@ def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPa
     clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE parquet.`/d*`", session, kind="")
     assert session.asked[-1].endswith("binaryFile.`/d*`")
     assert (clone.num_files, clone.num_bytes, clone.partition_columns) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("partitions", "file", "condition"),
+    [
+        (["p=1"], "file:///w/my_p/p=1/a%20b.parquet", None),
+        (["p=1"], "file:///w/my_p2/a.parquet", "SPARK_ERROR"),
+        ([], "", "DELTA_CONVERSION_NO_PARTITION_FOUND"),
+    ],
+)
+def test_a_clone_of_another_format_with_partitions_has_those_of_the_catalog(
+    monkeypatch: pytest.MonkeyPatch, partitions: list[str], file: str, condition: str | None
+) -> None:
+    monkeypatch.setattr(clone_parquet, "files_of_query", lambda *_: [file])
+    rows: list[tuple[object, ...]] = [(one,) for one in partitions]
+    session = Answers(PARTITIONS=rows, TBLPROPERTIES=PROPERTIES, DESCRIBE=DESCRIBED)
+    clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", session, location="file:/w/my_p")
+    assert (clone.num_files, clone.num_bytes) == (None, None)
+    assert (clone.unclonable.condition if clone.unclonable else None) == condition
+
+
+@pytest.mark.parametrize("location", ["file:/w/my p", "/w/p[1]", "/w/50%"])
+def test_a_parquet_table_is_cloned_from_where_its_address_is_its_path(
+    monkeypatch: pytest.MonkeyPatch, location: str
+) -> None:
+    with pytest.raises(EngineError, match="SPARK_ERROR"):
+        of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", Answers(), location=location)
+
+
+def test_a_clone_of_a_path_has_no_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Answers(binaryFile=[(1, 1)])
+    clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE parquet.`/d`", session, kind="", field="p")
+    assert clone.unclonable is not None
+    assert clone.unclonable.condition == "DELTA_UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME"
 
 
 @pytest.mark.parametrize(
