@@ -31,6 +31,11 @@ CASES = {
         "",
     ),
     "a name of the feed": ("'x' AS _change_type", FEED, "RESERVED_CDC_COLUMNS_ON_WRITE"),
+    "a name of the feed, which has its older name": (
+        "'x' AS _change_type",
+        "'delta.enableChangeDataCapture' = 'true'",
+        "RESERVED_CDC_COLUMNS_ON_WRITE",
+    ),
     "such a name without a feed": ("'x' AS _change_type", "", ""),
     "a time": ("TIME'10:00:00' AS i", "", "DELTA_UNSUPPORTED_DATA_TYPES"),
     "a field that is called interval": ("named_struct('interval', 1, 'collate', 2) AS n", "", ""),
