@@ -63,7 +63,7 @@ def test_what_changes_the_table_itself_is_named(spark: Any, looked: Plan) -> Non
         (("UPDATE tgt SET id = 4, part = 0 WHERE id = 7",), "rows in 2 new files match the source: part="),
     ],
 )
-def test_files_that_the_plan_does_not_touch_may_be_rewritten_where_none_of_their_rows_matches(
+def test_files_beside_the_plans_may_be_rewritten_where_none_of_their_rows_matches(
     spark: Any, looked: Plan, since: tuple[str, ...], collides: str
 ) -> None:
     for statement in since:
