@@ -3,7 +3,8 @@
 The work runs in a thread, the main thread waits for it and for signals. On the first one Spark is asked to
 interrupt what runs under the work's tag, again and again until it has; then the work ends by itself, and writes its end
 into the ledger. While Delta writes, only Spark ends the work: the ledger has a row of it that only the engine finishes.
-Once it is committed, nothing is interrupted, so that what was committed is recorded as committed.
+Once it is committed, nothing is interrupted, so that what was committed is recorded as committed. Only of a Spark
+that tells nothing for a minute one more key lets go; the next command then finds the commit.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ T = TypeVar("T")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 30.0  # for Spark to let go; then the session is closed under it
+LOST_SECONDS = 60.0  # of silence, after which what is committed is not waited for any more
 
 
 class Interruptible(Generic[T]):
@@ -83,15 +85,18 @@ class Interruptible(Generic[T]):
             self._finished.set()
 
     def _wait(self) -> None:
-        first, deadline, is_told = 0, 0.0, False
+        first, deadline, told = 0, 0.0, 0
         while not self._finished.wait(POLL_SECONDS):
             if not self._asked:
                 continue
             if self._stage == "committed":
                 # a session that is closed under it would leave the commit without its end in the ledger
-                if not is_told:
+                if not told:
                     self._narrator.say("it is committed: waiting for what it did")
-                is_told = True
+                    told = self._asked
+                elif self._asked > told and self._listening.quiet_seconds > LOST_SECONDS:
+                    self._give_up()
+                    return
                 continue
             if not first:
                 self._narrator.say("cancelling: asking Spark to stop")
@@ -117,8 +122,10 @@ class Interruptible(Generic[T]):
         self._session.close(under_others=self._has_turn)
         self._finished.wait(2.0)
         if not self._finished.is_set():
-            hint = "Spark did not confirm that it stopped; see `deltamerge-console history` before you go on."
-            self._error = CancelledError("CANCELLED", "The work was cancelled.", hint)
+            message, hint = "The work was cancelled.", "Spark did not confirm that it stopped; see {} before you go on."
+            if self._stage == "committed":
+                message, hint = "It was committed, and Spark tells nothing of it any more.", "See {}."
+            self._error = CancelledError("CANCELLED", message, hint.replace("{}", "`deltamerge-console history`"))
 
     def _wait_for_turn(self) -> None:
         from engine.model.progress import OTHERS_TURN

@@ -26,6 +26,11 @@ class Listening:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="listening", daemon=True)
 
+    @property
+    def quiet_seconds(self) -> float:
+        """For how long Spark has told nothing."""
+        return time.monotonic() - self._heard
+
     def heard(self) -> None:
         """Spark has come a step further."""
         self._heard = time.monotonic()
@@ -33,7 +38,7 @@ class Listening:
     def _listen(self) -> None:
         while not self._ended.wait(LOOK_SECONDS):
             store = self._session.store_silence()
-            quiet = int(time.monotonic() - self._heard)
+            quiet = int(self.quiet_seconds)
             if store is not None and store.seconds < SILENT_SECONDS:
                 store = None
             if sentence := silence(quiet, store):

@@ -208,6 +208,24 @@ def test_no_session_is_closed_under_what_is_committed(monkeypatch: pytest.Monkey
     assert narrator.lines == ["… compare", "it is committed: waiting for what it did"]
 
 
+def test_a_spark_that_is_lost_after_the_commit_is_left_at_the_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interruptible, "LOST_SECONDS", 0.3)
+    session, narrator = FakeSession(), Lines()
+    go_on = threading.Event()
+
+    def work(tag: str, say: Any) -> None:
+        say(Progress(phase="compare", stage="committed"))
+        go_on.wait(10)
+
+    for seconds in (0.2, 0.8):
+        press_soon(seconds)
+    one: Any = Interruptible(session, narrator, work)  # type: ignore[arg-type]
+    with pytest.raises(CancelledError, match="It was committed") as caught:
+        one.run()
+    go_on.set()
+    assert "deltamerge-console history" in caught.value.hint
+
+
 def test_two_keys_that_come_together_ask_spark_first() -> None:
     session = FakeSession()
     work = interruptible_on(session, lambda *_: session.run_query())
