@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from engine.merge.final_schema import may_evolve
 from engine.merge.prepare_source import pruned_source_sql
-from engine.merge.running_statement import named_in_full
 from engine.model.errors import EngineError
 from engine.model.plan import ClauseKind
 from engine.spark.confs import is_on, read_confs
@@ -103,7 +102,6 @@ def check_reading(spark: SparkSession, merge: AnalyzedMerge) -> None:
     """Raise where our reading of the MERGE is not Spark's."""
     check_parsed(spark, merge.typed, merge.plan.parsed)
     check_analyzed(spark, merge)
-    check_frozen(spark, merge)
 
 
 def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) -> None:
@@ -116,13 +114,32 @@ def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) ->
 
 
 def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
-    """Raise where Delta analyzes our qualified parts to something else than the statement.
+    """Raise where Delta analyzes our qualified parts, over a source of the used columns alone, to something else than
+    the statement.
 
-    A print identifies columns by ids alone, and an id that occurs once says nothing. So both are asked with one more
-    conjunct in ON, which names the columns of either side in the same order.
+    So the source is frozen: what names a column that was missed is then a function or a field of the same name, or
+    nothing. A print identifies columns by ids alone, and an id that occurs once says nothing. So both are asked with
+    one more conjunct in ON, which names the columns of either side in the same order.
     """
+    theirs, ours = _anchors(merge)
+    question = edited(merge.typed.sql, _with_conjunct(merge.typed, theirs))
+    # not the frozen source itself: where a Delta table keeps it, what cannot be NULL can, and structs need other casts
+    resolved = replace(
+        merge.resolved,
+        condition=f"({merge.resolved.condition}\n) AND ({ours})",
+        source=replace(merge.resolved.source, text=f"({pruned_source_sql(merge, None, {})}\n)"),
+    )
+    plans = unless_refused(lambda: [explain(spark, sql) for sql in (question, from_parts(resolved))])
+    prints = [_command(plan.analyzed) for plan in plans]
+    if prints[0] != prints[1]:
+        raise not_understood(*prints)
+
+
+def _anchors(merge: AnalyzedMerge) -> tuple[str, str]:
+    """A conjunct that names columns of either side, as typed and by our names of the sides."""
     typed, source, target = merge.typed, *merge.sides
     wanted = {part.lower() for part in _named(merge)}
+    used = {column.lower() for column in merge.columns_used}
     padded = {(target.name, name) for name in _padded(merge.target_type)}
     padded |= {(source.name, name) for name in _padded(merge.source_type)}
     columns = [
@@ -136,48 +153,12 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     anchors = [
         (f"{qualifiers[side.name]}{quote(column)}", f"{side.name}.{quote(column)}")
         for side, column in columns
-        if side.column(column) and (qualifiers[side.name] or column.lower() not in in_both)
+        if side.column(column)
+        and (side is target or column.lower() in used)
+        and (qualifiers[side.name] or column.lower() not in in_both)
     ]
     theirs, ours = (" AND ".join(f"{pair[at]} IS NULL" for pair in anchors) or "TRUE" for at in (0, 1))
-    question = edited(typed.sql, _with_conjunct(typed, theirs))
-    resolved = replace(merge.resolved, condition=f"({merge.resolved.condition}\n) AND ({ours})")
-    plans = unless_refused(lambda: [explain(spark, sql) for sql in (question, from_parts(resolved))])
-    prints = [_command(plan.analyzed) for plan in plans]
-    if prints[0] != prints[1]:
-        raise not_understood(*prints)
-
-
-def check_frozen(spark: SparkSession, merge: AnalyzedMerge) -> None:
-    """Raise where Delta analyzes the statement to something else once its source has the used columns alone.
-
-    So it is frozen: what names a column that was missed is then a function or a field of the same name, or the target's
-    column. Every name prints as what it became. But of a column that a star leaves as it is, or takes from the source
-    where that has one, the name prints alike: so ON names the target's, where the schema evolves.
-    """
-    typed, source = merge.typed, merge.typed.source
-    if named_in_full(merge):
-        return
-    has_star = any(clause.star for clause in typed.clauses)
-    anchors = _shared(merge) if has_star and may_evolve(merge.plan.analyzed) else ()
-    edits = _with_conjunct(typed, " AND ".join(f"{one} IS NULL" for one in anchors)) if anchors else ()
-    # not the frozen source itself: where a Delta table keeps it, what cannot be NULL can, and structs need other casts
-    frozen = f"({pruned_source_sql(merge, None, {})}\n){f' AS {source.reference}' if source.reference else ''}"
-    pruned = edited(typed.sql, (*edits, Edit(source.start, source.end_alias, frozen)))
-    ours = _command(unless_refused(lambda: explain(spark, pruned)).analyzed)
-    if not edits and ours == _command(merge.plan.analyzed):
-        return
-    # a table may have got another schema since it was analyzed, which apply will call stale
-    theirs = _command(explain(spark, edited(typed.sql, edits)).analyzed)
-    if ours != theirs:
-        raise not_understood(theirs, ours)
-
-
-def _shared(merge: AnalyzedMerge) -> tuple[str, ...]:
-    """The columns of the target that the source has by the same name too, as the text may name them."""
-    source, target = merge.sides
-    qualifier, padded = _qualifier(merge.typed.target, merge.target_name), _padded(merge.target_type)
-    shared = [column for column in target.columns if source.has(column) and column not in padded]
-    return tuple(f"{qualifier}{quote(column)}" for column in shared if qualifier)
+    return theirs, ours
 
 
 def _padded(schema: StructType) -> frozenset[str]:
@@ -192,7 +173,11 @@ def _with_conjunct(typed: MergeStatement, conjunct: str) -> tuple[Edit, Edit]:
 
 
 def _named(merge: AnalyzedMerge) -> Iterator[str]:
-    """The parts of all names in the statement's expressions."""
+    """The parts of all names in the statement's expressions.
+
+    Where the schema evolves, of the columns that a star takes too: from the source, or from the target where that has
+    none, and the two print alike.
+    """
     texts = [merge.typed.condition]
     for clause in merge.typed.clauses:
         texts += [clause.condition] if clause.condition is not None else []
@@ -203,6 +188,9 @@ def _named(merge: AnalyzedMerge) -> Iterator[str]:
             yield from node.names
             if node.kind == "star":
                 yield from (column for side in merge.sides for column in side.columns)
+    if any(clause.star for clause in merge.typed.clauses) and may_evolve(merge.plan.analyzed):
+        source, target = merge.sides
+        yield from (column for column in target.columns if source.has(column))
 
 
 def _qualifier(relation: Relation, table: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import engine.sql.resolve as resolve_module
 from engine.merge.analyze import AnalyzedMerge, analyze
-from engine.merge.check_reading import check_analyzed, check_frozen, check_parsed, check_reading
+from engine.merge.check_reading import check_analyzed, check_parsed, check_reading
 from engine.model.errors import EngineError
 from engine.plan_merge import plan
 from engine.spark.explain import explain
@@ -165,9 +165,9 @@ def test_a_column_that_the_frozen_source_lacks_is_missed_though_something_else_t
     spark: Any, shop: None, column: str, clause: str
 ) -> None:
     merge = analyze(spark, parse_merge(f"MERGE INTO tgt t USING src s ON t.id = s.id {clause}"))
-    check_frozen(spark, merge)
+    check_analyzed(spark, merge)
     with pytest.raises(EngineError) as raised:
-        check_frozen(spark, lacking(merge, column))
+        check_analyzed(spark, lacking(merge, column))
     assert raised.value.condition == NOT_UNDERSTOOD
 
 
@@ -177,9 +177,9 @@ def test_a_column_that_a_star_takes_from_the_target_instead_is_missed(
     spark: Any, shop: None, clause: str, column: str
 ) -> None:
     merge = analyze(spark, parse_merge(f"{EVOLVING} {clause}"))
-    check_frozen(spark, merge)
+    check_analyzed(spark, merge)
     with pytest.raises(EngineError) as raised:
-        check_frozen(spark, lacking(merge, column))
+        check_analyzed(spark, lacking(merge, column))
     assert raised.value.condition == NOT_UNDERSTOOD
 
 
@@ -194,7 +194,7 @@ def test_a_column_that_a_star_takes_from_the_target_instead_is_missed(
 def test_a_commit_of_another_meanwhile_is_no_other_reading(spark: Any, shop: None, sql: str, moved: str) -> None:
     merge = analyze(spark, parse_merge(sql))
     spark.sql(moved).collect()
-    check_frozen(spark, merge)
+    check_analyzed(spark, merge)
 
 
 @pytest.mark.parametrize("source", ["(SELECT * FROM src WHERE rand() < 2)", "src"])

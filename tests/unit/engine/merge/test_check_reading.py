@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.merge.check_reading import alike, check_frozen, check_parsed, from_parts, read_merge
+from engine.merge.check_reading import alike, check_analyzed, check_parsed, from_parts, read_merge
 from engine.model.errors import EngineError
 from engine.spark.explain import explain
 from engine.spark.not_understood import NOT_UNDERSTOOD
@@ -96,23 +96,24 @@ def test_names_in_double_quotes_are_refused() -> None:
     assert read_merge(spark, ONE_KIND).target.text == "orders"  # type: ignore[arg-type]
 
 
-AS_TYPED = "`status` = upper(status#413)"
+AS_TYPED = "`status` = upper(status#1316)"
 
 
-PRUNED = "(SELECT `id`, `status`, `day` FROM feed\nAS __dm_source\n) AS s"
-
-
-def check_frozen_print(replaced: dict[str, str]) -> None:
-    """Hold the recorded print of a MERGE to that over the used columns, in which something is ``replaced``."""
+def check_print(replaced: dict[str, str]) -> None:
+    """Hold the recorded print of a MERGE to that of our parts, in which something is ``replaced``."""
     spark = Recorded("upsert")
     merge = upsert(spark)
-    typed = f"EXPLAIN EXTENDED {UPSERT}"
-    rows = spark.answers[typed]["rows"]
+    rows = spark.answers[of_our_parts(spark)]["rows"]
     for this, other in replaced.items():
         assert this in rows[0][0]
         rows = [[row[0].replace(this, other)] for row in rows]
-    spark.answers[typed.replace("feed AS s", PRUNED)] = {**spark.answers[typed], "rows": rows}
-    check_frozen(spark, merge)  # type: ignore[arg-type]
+    spark.answers[of_our_parts(spark)]["rows"] = rows
+    check_analyzed(spark, merge)  # type: ignore[arg-type]
+
+
+def of_our_parts(spark: Recorded) -> str:
+    """What is asked of Spark to compare our qualified parts, over the used columns of the source, with the text."""
+    return next(asked for asked in spark.answers if "(SELECT `id`, `status`, `day` FROM feed\n" in asked)
 
 
 @pytest.mark.parametrize(
@@ -120,36 +121,36 @@ def check_frozen_print(replaced: dict[str, str]) -> None:
     [
         {},
         # other ids, though in another order
-        {"id#412L": "id#77L", "status#413": "status#76", "day#414": "day#75"},
+        {"id#1315L": "id#77L", "status#1316": "status#76", "day#1317": "day#75"},
         # a commit of another meanwhile
         {"Delta[version=0,": "Delta[version=12,"},
-        {"SubqueryAlias s,": "SubqueryAlias s, `x`,"},
+        {"SubqueryAlias __dm_source,": "SubqueryAlias __dm_source, `x`,"},
     ],
 )
-def test_a_frozen_source_may_print_other_ids_and_stand_behind_another_version(replaced: dict[str, str]) -> None:
-    check_frozen_print(replaced)
+def test_our_parts_may_print_other_ids_and_stand_behind_another_version(replaced: dict[str, str]) -> None:
+    check_print(replaced)
 
 
 @pytest.mark.parametrize(
     "other",
     [
         "`status` = upper(current_user())",
-        "`status` = upper(status#410)",
-        "`status` = upper(other#413)",
-        "`status` = upper(cast(status#413 as string))",
+        "`status` = upper(status#1313)",
+        "`status` = upper(other#1316)",
+        "`status` = upper(cast(status#1316 as string))",
     ],
 )
-def test_a_frozen_source_that_makes_something_else_of_the_merge_is_refused(other: str) -> None:
+def test_parts_that_make_something_else_of_the_merge_are_refused(other: str) -> None:
     with pytest.raises(EngineError) as refused:
-        check_frozen_print({AS_TYPED: other})
+        check_print({AS_TYPED: other})
     assert refused.value.condition == NOT_UNDERSTOOD
 
 
-def test_a_frozen_source_for_which_spark_refuses_the_merge_is_refused() -> None:
+def test_parts_for_which_spark_refuses_the_merge_are_refused() -> None:
     spark = Recorded("upsert")
     merge = upsert(spark)
-    asked = f"EXPLAIN EXTENDED {UPSERT}".replace("feed AS s", PRUNED)
+    asked = of_our_parts(spark)
     spark.answers[asked] = {"sql": asked, "error": ["UNRESOLVED_COLUMN", "There is no s.status."]}
     with pytest.raises(EngineError) as refused:
-        check_frozen(spark, merge)  # type: ignore[arg-type]
+        check_analyzed(spark, merge)  # type: ignore[arg-type]
     assert refused.value.condition == NOT_UNDERSTOOD
