@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.model.errors import EngineError
 
 PROGRAM = "deltamerge-console"
-JSON = "--json"
+JSON, EVENTS = "--json", "--events"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,6 +46,7 @@ def run(arguments: Sequence[str] | None) -> int:
     """Run, tell what went wrong, and return the exit code."""
     from console.cli.group import cli
 
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         result = cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
         return result if isinstance(result, int) else DONE
@@ -54,13 +55,24 @@ def run(arguments: Sequence[str] | None) -> int:
     except ToldError as told:
         failed = told.failed
     except (Exception, KeyboardInterrupt) as error:
-        failed = _told(error)
-    if JSON in (sys.argv[1:] if arguments is None else arguments):
+        failed = _told_as_event(error) if EVENTS in given else _told(error)
+    if JSON in given:
         from console.cli.streams import print_json
 
         with contextlib.suppress(BrokenPipeError):
             print_json(failed.document())
     return failed.code
+
+
+def _told_as_event(error: BaseException) -> Failed:
+    """The same for a program, whose stderr is NDJSON from the first line on."""
+    from console.cli.narrator import EventNarrator
+
+    try:
+        with EventNarrator():
+            raise error
+    except ToldError as told:
+        return told.failed
 
 
 def _told(error: BaseException) -> Failed:

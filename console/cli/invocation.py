@@ -112,11 +112,22 @@ class Invocation:
         from engine.ledger.history import History
         from engine.session.home import ledger_path
 
-        return History(ledger_path(self.home), wait_seconds=wait_seconds, on_notice=tell, private=self.private)
+        return History(ledger_path(self.home), wait_seconds=wait_seconds, on_notice=_notice, private=self.private)
 
     def command(self, *words: str) -> str:
         """A command line to type next, on the same Spark and home."""
         return shlex.join(("deltamerge-console", *self.options, *words))
+
+
+def _notice(sentence: str) -> None:
+    """Tell it as the command tells all else: as an event under --events."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("events"):
+        tell(sentence)
+        return
+    from console.cli.narrator import EventNarrator
+
+    EventNarrator().say(sentence)
 
 
 with_invocation = click.make_pass_decorator(Invocation)

@@ -204,7 +204,7 @@ class EventNarrator(Narrator):
         if error is None:
             self._event("done")
             return
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt | click.Abort):
             failed = CANCELLED_BY_KEY
         elif isinstance(error, EngineError):
             failed = failed_by(error)
@@ -213,7 +213,7 @@ class EventNarrator(Narrator):
         else:
             return
         said = {"message": redact(failed.message), "hint": redact(failed.hint)}
-        if isinstance(error, CancelledError | KeyboardInterrupt):
+        if failed is CANCELLED_BY_KEY or isinstance(error, CancelledError):
             self._event("cancelled", **said)
         else:
             place = {"line": failed.line, "column": failed.column}

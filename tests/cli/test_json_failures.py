@@ -62,6 +62,14 @@ def test_the_plan_event_says_what_a_person_reads_and_what_the_policy_has_against
     assert (events[0]["plan_id"], events[0]["promise"]) == (plan.plan_id, plan.promise)
 
 
+@pytest.mark.parametrize("arguments", [("apply", "/no/such/plan.json"), ("plan",), ("apply", "--nosuch")])
+def test_an_error_before_the_first_event_is_an_event(shell: Shell, arguments: tuple[str, ...]) -> None:
+    ran = shell(*arguments, "--events", "--json")
+    (event,) = (json.loads(line) for line in ran.err.splitlines())
+    assert (event["event"], event["condition"]) == ("error", ran.json["error"]["condition"])
+    assert (event["message"], event["exit"]) == (ran.json["error"]["message"], ran.code)
+
+
 def test_a_cancel_is_an_object_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
