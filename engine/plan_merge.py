@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.expect.evaluate import check_declared
 from engine.expect.target_name import of_table
-from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
+from engine.merge.analyze import AnalyzedMerge, analyze_with_causes, source_sql
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.count_inserts import InsertedKeys
 from engine.merge.find_touched_files import NOT_REFUSALS, Matches, find_seen_rows, find_touched_files
@@ -23,7 +23,7 @@ from engine.merge.prepare_source import PreparedSource, free_source, new_view_na
 from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.merge.running_statement import table_to_freeze_in
 from engine.merge.should_materialize_source import should_materialize_source
-from engine.merge.source_plan import SourcePlan, source_plan
+from engine.merge.source_plan import SourcePlan, query_plan, refuse_with_left_outside
 from engine.merge.stage_source import drop_staged, without_staged
 from engine.merge.subquery_values import subquery_values
 from engine.merge.target_view import check_target_view
@@ -223,7 +223,8 @@ def _plan_analyzed(
 
 def described_source(spark: SparkSession, analysis: Analysis) -> tuple[SourcePlan, Surroundings]:
     merge, around = analysis.merge, analysis.surroundings.result()
-    query = source_plan(spark, merge)
+    query = analysis.source.result()
+    refuse_with_left_outside(merge.plan.analyzed, query.with_read)
     text = merge.statement.before_select + merge.source_sql
     return replace(query, volatile=volatile_behind(spark, text, query.analyzed, around.functions)), around
 
@@ -249,6 +250,7 @@ class Analysis:
 
     merge: AnalyzedMerge
     confs: dict[str, str]
+    source: Future[SourcePlan]
     reading: Future[None]
     surroundings: Future[Surroundings]
     detail: Future[Any]
@@ -279,6 +281,7 @@ def analyze_merge(
     with beside() as submit, beside() as judge:
         typed = submit(lambda: describe_detail(spark, statement.target.text))
         around = submit(lambda: surroundings(spark, others))
+        source = judge(lambda: query_plan(spark, statement.before_select, source_sql(statement)))
         with clock.phase("analyze"):
             merge = analyze_with_causes(spark, statement, view)
         detail = submit(lambda: target_detail(spark, merge, typed))
@@ -288,6 +291,7 @@ def analyze_merge(
         return Analysis(
             merge=merge,
             confs=confs,
+            source=source,
             reading=judge(lambda: judge_reading(spark, merge, typed)),
             surroundings=around,
             detail=detail,

@@ -128,7 +128,7 @@ class AnalyzedMerge:
     @property
     def source_sql(self) -> str:
         """The source as typed, to be read in a FROM, under our name."""
-        return aliased(self.statement.source)
+        return source_sql(self.statement)
 
     @property
     def file_path(self) -> str:
@@ -138,6 +138,11 @@ class AnalyzedMerge:
     def may_raise(self, text: str) -> bool:
         """Whether computing a condition, a conjunct or an assigned expression may fail for some row."""
         return text not in self.harmless and not plain(text)
+
+
+def source_sql(statement: MergeStatement) -> str:
+    """The source of a statement as typed, to be read in a FROM, under our name."""
+    return aliased(replace(statement.source, alias=SOURCE))
 
 
 def aliased(relation: Relation) -> str:
@@ -381,7 +386,7 @@ def _schemas(
     """(The view that the target has, the schemas of both sides), these of one question."""
     if view and not pin(spark, table, view):
         view = ""
-    source = aliased(replace(statement.source, alias=SOURCE))
+    source = source_sql(statement)
     both = schema_of(
         spark,
         f"{statement.before_select}SELECT * FROM {source} CROSS JOIN (SELECT 0 AS {BETWEEN}) AS {BETWEEN} "

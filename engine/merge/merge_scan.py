@@ -22,6 +22,7 @@ from engine.merge.running_statement import named_in_full
 from engine.model.errors import EngineError
 from engine.model.plan import Splice
 from engine.model.scan import DerivedConjunct, Scan
+from engine.spark.confs import confs_set, for_rows
 from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def scan_with_bounds(
     derived = derive_conjuncts(*keys, columns, log.partition_columns)
     scan = narrowed(MergeScan(merge, first.as_typed, first.as_typed, derived), derived)
     if len(scan.scan.after) > 1:
-        apart = leave_gaps_out(*keys, derived, log.partition_columns)
+        with confs_set(spark, for_rows(source.num_rows)):
+            apart = leave_gaps_out(*keys, derived, log.partition_columns)
         return narrowed(scan, apart) if apart != derived else scan
     return scan
