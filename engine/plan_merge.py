@@ -53,7 +53,7 @@ from engine.preflight.target_reads import (
 from engine.preflight.updated_faults import compared_updates
 from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
-from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
+from engine.spark.confs import STATS_SKIPPING, confs_known, confs_set, for_rows, is_on, set_conf
 from engine.spark.printed_whole import printed_whole
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
@@ -142,21 +142,22 @@ def plan_script(
 
 def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: Options, clock: Clock) -> Plan:
     run_setup(spark, script.setup)
-    refuse_operator_txn(spark)
-    statement = read_merge(spark, script.statement)
-    spark.conf.set(PLANNED, "1")
-    # before another thread sets confs for its queries
-    confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
-    # each print would set the same conf, and put it back
-    with printed_whole(spark), pinned_target(spark) as target:
-        analysis = analyze_merge(spark, statement, others, confs, clock, target)
-        try:
-            return _plan_analyzed(spark, script, params, options, clock, analysis)
-        except Exception as error:
-            # that of a statement that is read wrongly goes first
-            if not isinstance(translate(error), (CancelledError, UnreachableError)):
-                analysis.reading.result()
-            raise
+    with confs_known(spark):
+        refuse_operator_txn(spark)
+        statement = read_merge(spark, script.statement)
+        set_conf(spark, PLANNED, "1")
+        # before another thread sets confs for its queries
+        confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
+        # each print would set the same conf, and put it back
+        with printed_whole(spark), pinned_target(spark) as target:
+            analysis = analyze_merge(spark, statement, others, confs, clock, target)
+            try:
+                return _plan_analyzed(spark, script, params, options, clock, analysis)
+            except Exception as error:
+                # that of a statement that is read wrongly goes first
+                if not isinstance(translate(error), (CancelledError, UnreachableError)):
+                    analysis.reading.result()
+                raise
 
 
 def _plan_analyzed(

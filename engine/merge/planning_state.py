@@ -28,7 +28,7 @@ from engine.merge.session_definitions import (
 from engine.merge.state_confs import has_meaning
 from engine.model.plan import PlanningState
 from engine.model.secrets import is_secret_name
-from engine.spark.confs import is_connect
+from engine.spark.confs import every_conf, is_connect
 from engine.spark.explain import Explained, tree
 from engine.sql.names import unquoted
 
@@ -67,7 +67,7 @@ def session_confs(spark: SparkSession, kept: Iterable[str]) -> dict[str, str]:
     The values of secrets are not kept, only that they are the same.
     """
     # getAll of a classic session is a call for each conf
-    every = dict(spark.conf.getAll if is_connect(spark) else ((row[0], row[1]) for row in ask_rows(spark, "SET")))
+    every = dict(every_conf(spark) if is_connect(spark) else ((row[0], row[1]) for row in ask_rows(spark, "SET")))
     kept = frozenset(kept)
     return {
         key: digest(value) if is_secret_name(key) else str(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +35,8 @@ FEW_ROWS = 1_000_000
 # To write Java for a query and compile it takes longer than to run it over so few rows.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 VERY_FEW_ROWS = 50_000
+# the confs of sessions in which a plan is made
+_KNOWN: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
 
 
 def for_rows(*counts: int | None) -> dict[str, str]:
@@ -50,14 +53,48 @@ def is_connect(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
+@contextmanager
+def confs_known(spark: SparkSession) -> Iterator[None]:
+    """Ask a session of Spark Connect for its confs once, and know them in the body, where only this engine sets any.
+
+    Each question goes to the server and back.
+    """
+    if not is_connect(spark) or spark in _KNOWN:
+        yield
+        return
+    _KNOWN[spark] = dict(spark.conf.getAll)
+    try:
+        yield
+    finally:
+        del _KNOWN[spark]
+
+
+def every_conf(spark: SparkSession) -> Mapping[str, str]:
+    """All confs that the session or the server of Spark Connect sets."""
+    known = _KNOWN.get(spark)
+    return spark.conf.getAll if known is None else known
+
+
 def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
     """The values of ``keys`` that the session or the server sets; those left at their default are left out."""
     if not is_connect(spark):
         # one call for each key; getAll is one for each conf that is set, and ends with an error that Java raises
         values = {key: spark.conf.get(key, None) for key in keys}
         return {key: str(value) for key, value in values.items() if value is not None}
-    every = spark.conf.getAll
+    every = every_conf(spark)
     return {key: str(every[key]) for key in keys if key in every}
+
+
+def set_conf(spark: SparkSession, key: str, value: str) -> None:
+    spark.conf.set(key, value)
+    if spark in _KNOWN:
+        _KNOWN[spark][key] = value
+
+
+def unset_conf(spark: SparkSession, key: str) -> None:
+    spark.conf.unset(key)
+    if spark in _KNOWN:
+        _KNOWN[spark].pop(key, None)
 
 
 def is_on(values: Mapping[str, str | None], key: str, default: str = "true") -> bool:
@@ -74,14 +111,14 @@ def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     others = {key: value for key, value in confs.items() if before.get(key) != value}
     try:
         for key, value in others.items():
-            spark.conf.set(key, value)
+            set_conf(spark, key, value)
         yield
     finally:
         for key in others:
             if key in before:
-                spark.conf.set(key, before[key])
+                set_conf(spark, key, before[key])
             else:
-                spark.conf.unset(key)
+                unset_conf(spark, key)
 
 
 def without_rules(spark: SparkSession, rules: Iterable[str]) -> dict[str, str]:

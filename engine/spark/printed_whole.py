@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from engine.spark.confs import read_confs
+from engine.spark.confs import read_confs, set_conf, unset_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +41,7 @@ def printed_whole(spark: SparkSession) -> Iterator[None]:
         if not users.count:
             users.before = _cutting(spark)
             for key in users.before:
-                spark.conf.set(key, WHOLE[key])
+                set_conf(spark, key, WHOLE[key])
         users.count += 1
     try:
         yield
@@ -67,6 +67,6 @@ def _cutting(spark: SparkSession) -> dict[str, str | None]:
 def _put_back(spark: SparkSession, before: Mapping[str, str | None]) -> None:
     for key, value in before.items():
         if value is None:
-            spark.conf.unset(key)
+            unset_conf(spark, key)
         else:
-            spark.conf.set(key, value)
+            set_conf(spark, key, value)

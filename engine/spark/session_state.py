@@ -53,7 +53,8 @@ PLANNED = "deltamerge.planned"
 
 def kept_confs(spark: SparkSession) -> dict[str, str]:
     """The confs that are set and change what a MERGE does, and the time zone, whose default is the server's own."""
-    return {**read_confs(spark, KEPT_CONFS), TIME_ZONE: str(spark.conf.get(TIME_ZONE))}
+    confs = read_confs(spark, (*KEPT_CONFS, TIME_ZONE))
+    return {**confs, TIME_ZONE: confs.get(TIME_ZONE) or str(spark.conf.get(TIME_ZONE))}
 
 
 @contextmanager
