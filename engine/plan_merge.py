@@ -34,8 +34,8 @@ from engine.model.plan import Plan, PlanningState, Refused, Remark
 from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
 from engine.preflight.changes import with_changes
-from engine.preflight.duplicate_keys import find_conflicts
 from engine.preflight.expected_rows import checked_table, expected_rows
+from engine.preflight.find_conflicts import find_conflicts
 from engine.preflight.findings import Basis, Findings
 from engine.preflight.options import Options
 from engine.preflight.refusals import refused_at_start, refused_while_writing

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from engine.create.committed_files import CommittedFiles
+from engine.create.handle_clone import handle_clone
 from engine.create.provided_metadata import Provided
 from engine.model.create_values import Handler, TableState
 from engine.sql.parse_create import ParsedCreate
@@ -18,15 +19,6 @@ OPERATIONS = {
     ("Replace", "empty"): "REPLACE TABLE",
     ("Replace", "as_select"): "REPLACE TABLE AS SELECT",
 }
-
-
-@dataclass(frozen=True)
-class CommittedFiles:
-    """The table's files after the commit, None if Spark decides while it runs; ``metrics`` are operationMetrics."""
-
-    num_files: int | None = 0
-    num_bytes: int | None = 0
-    metrics: dict[str, int] = field(default_factory=dict)
 
 
 def handler_of(create: ParsedCreate) -> Handler:
@@ -62,14 +54,6 @@ def handle_create_table_as_select(
         metrics["numRemovedFiles"] = (before.num_files or 0) if before else 0
         metrics["numRemovedBytes"] = (before.num_bytes or 0) if before else 0
     return CommittedFiles(None, None, metrics)
-
-
-def handle_clone(provided: Provided) -> CommittedFiles:
-    """The source's own files: a shallow clone copies and removes none."""
-    zeros = dict.fromkeys(("numRemovedFiles", "removedFilesSize", "numCopiedFiles", "copiedFilesSize"), 0)
-    source = {"sourceTableSize": provided.num_bytes, "sourceNumOfFiles": provided.num_files}
-    known = {name: number for name, number in source.items() if number is not None}
-    return CommittedFiles(provided.num_files, provided.num_bytes, {**known, **zeros})
 
 
 def get_operation(create: ParsedCreate) -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from engine.create.clone_parquet import check_format, directories, partitions_fault
 from engine.create.column_ids import NO_IDS, ColumnIds, column_ids
-from engine.create.facts_inside import Facts, facts_inside, facts_of_schema
 from engine.create.generation_expressions import type_of, unsupported_part
 from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
@@ -31,7 +30,17 @@ from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import escaped, list_files
 from engine.table.logged_schema import logged_clustering, logged_metadata
-from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of, types_in
+from engine.table.nested_types import (
+    Facts,
+    facts_inside,
+    facts_of_schema,
+    field_names,
+    has_not_null,
+    has_unenforceable,
+    holds_void,
+    leaves_of,
+    types_in,
+)
 from engine.table.table_features import Protocol, implied_by, known_features
 from engine.table.table_state import (
     DeltaTableNow,

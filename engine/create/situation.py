@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.create.facts_inside import Facts
 from engine.model.create_values import Effect, TableState
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
+from engine.table.nested_types import Facts
 from engine.table.table_features import IGNORE_DEFAULTS, is_protocol_property
 from engine.table.table_state import CatalogEntry
 

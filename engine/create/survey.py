@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.create.data_frame_write import replace_metadata_if_necessary
-from engine.create.facts_inside import facts_of_schema
 from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
@@ -25,6 +24,7 @@ from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CHECK
+from engine.table.nested_types import facts_of_schema
 from engine.table.table_state import (
     CatalogEntry,
     DeltaTableNow,

@@ -1,9 +1,4 @@
-"""The ledger's file: one lock, one format, and what happens if either is broken.
-
-DuckDB lets one process at a time open a file for writing. Several consoles and CI jobs share this one,
-so each open–work–close, reads too, runs inside one ``flock`` on ``<path>.lock``. The lock file stays
-when all are done: removing it would let two processes hold "the" lock on two different files.
-"""
+"""The ledger's file: its format, and what happens if it is broken. Each open–work–close runs inside of its lock."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.files import LockTimeoutError, locked
+from engine.ledger.lock import ledger_lock, locked_error
 from engine.model.errors import EngineError
 
 if TYPE_CHECKING:
@@ -112,7 +107,7 @@ class Store:
         deadline = time.monotonic() + self.wait_seconds
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(self.path.with_name(self.path.name + ".lock"), self.wait_seconds):
+            with ledger_lock(self.path, self.wait_seconds):
                 changes = tells and not reading
                 try:
                     result = self._once(work, reading, deadline)
@@ -126,8 +121,6 @@ class Store:
                 if changes:
                     self._tell()
                 return result
-        except LockTimeoutError as error:
-            raise self._locked_error() from error
         except (OSError, _DamagedError) as error:
             raise self._failure(error) from error
 
@@ -207,7 +200,7 @@ class Store:
                 if "Could not set lock" in text or "Conflicting lock" in text:
                     # Someone opened it without our lock: a DuckDB shell.
                     if time.monotonic() >= deadline:
-                        raise self._locked_error() from error
+                        raise locked_error(self.path, self.wait_seconds) from error
                     time.sleep(0.02)
                     continue
                 if _says_newer(text):
@@ -284,13 +277,6 @@ class Store:
         log.warning(text)
         if self._on_notice is not None:
             self._on_notice(text)
-
-    def _locked_error(self) -> EngineError:
-        return EngineError(
-            "LEDGER_LOCKED",
-            f"The history {self.path} has been in use by another program for {self.wait_seconds:g} s.",
-            "Close the program that holds it open (a DuckDB shell?) and try again; nothing was lost.",
-        )
 
     def _newer_error(self, how: str) -> EngineError:
         return EngineError(

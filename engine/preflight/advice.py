@@ -33,7 +33,7 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
     if not statement.only_one_unconditional_delete:
         return
     inserted = promise.metrics["numTargetRowsInserted"]
-    # seen where Delta 4.4.0 keeps duplicate deletes out of the feed; tests/engine/test_duplicate_keys.py shows it
+    # seen where Delta 4.4.0 keeps duplicate deletes out of the feed; tests/engine/test_find_conflicts.py shows it
     # the ids of source rows, of those too that no clause inserts, are taken for those of rows that are copied
     copied_too = promise.write.unmodified_rows_written and bool(statement.not_matched)
     if (conflicts.count or conflicts.true_count) and promise.write.change_data_feed and (inserted or copied_too):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
-from engine.preflight.duplicate_keys import one_row_a_key, order_columns, prefix_of
+from engine.preflight.find_conflicts import one_row_a_key, order_columns, prefix_of
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause
 

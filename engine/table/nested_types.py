@@ -3,11 +3,16 @@ statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import DataType, StructField
+    from pyspark.sql.types import DataType, StructField, StructType
+
+Facts: TypeAlias = frozenset[tuple[str, bool, str]]
+"""Of each field of a struct, ``s.x``, and of what an array or a map holds: that name, whether it may be NULL, its
+comment and other metadata."""
 
 
 def has_not_null(type_: DataType) -> bool:
@@ -47,6 +52,30 @@ def types_in(type_: DataType) -> frozenset[str]:
 def field_names(type_: DataType) -> list[str]:
     """The names of the fields of all structs in ``type_``, however deep."""
     return [*(field.name for field in _fields(type_)), *(name for part in _inside(type_) for name in field_names(part))]
+
+
+def facts_inside(columns: Iterable[tuple[str, DataType]]) -> Facts:
+    """What the columns of a table have inside beside the types, as SchemaUtils.reportDifferences compares it."""
+    return frozenset(fact for name, type_ in columns for fact in _facts_of(name, type_))
+
+
+def facts_of_schema(schema: StructType) -> Facts:
+    return facts_inside((field.name, field.dataType) for field in schema.fields)
+
+
+def _facts_of(name: str, type_: DataType) -> set[tuple[str, bool, str]]:
+    facts: set[tuple[str, bool, str]] = set()
+    for field in getattr(type_, "fields", ()):
+        inner = f"{name}.{field.name}"
+        facts.add((inner, field.nullable, json.dumps(field.metadata or {}, sort_keys=True)))
+        facts |= _facts_of(inner, field.dataType)
+    for holds, may_be_null in (("elementType", "containsNull"), ("keyType", ""), ("valueType", "valueContainsNull")):
+        held = getattr(type_, holds, None)
+        if held is not None:
+            inner = f"{name}[{holds}]"
+            facts.add((inner, bool(getattr(type_, may_be_null, False)), ""))
+            facts |= _facts_of(inner, held)
+    return facts
 
 
 def _loses_not_null(type_: DataType) -> bool:

@@ -1,18 +1,11 @@
-"""What a CREATE, a REPLACE or a CLONE commits, and what happens after it."""
+"""What a CREATE or a REPLACE commits, and what happens after it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from engine.create.handle_commit import (
-    CommittedFiles,
-    get_operation,
-    handle_commit,
-    handler_of,
-    run_post_commit_updates,
-)
+from engine.create.committed_files import CommittedFiles
+from engine.create.handle_commit import get_operation, handle_commit, handler_of, run_post_commit_updates
 from engine.create.provided_metadata import Provided
 from engine.model.create_values import CreateSource
 from engine.sql.parse_create import parse_create
@@ -46,20 +39,6 @@ def test_each_form_has_its_handler_and_its_operation(sql: str, handler: str, ope
 
 def test_a_definition_commits_metadata_alone() -> None:
     assert handle_commit(parse_create("CREATE TABLE t (id INT) USING delta"), provided(), None) == CommittedFiles()
-
-
-def test_a_clone_commits_the_files_of_its_source() -> None:
-    committed = handle_commit(parse_create("CREATE TABLE t SHALLOW CLONE s"), provided(), None)
-    assert (committed.num_files, committed.num_bytes) == (3, 30)
-    assert (committed.metrics["sourceNumOfFiles"], committed.metrics["numCopiedFiles"]) == (3, 0)
-
-
-def test_of_files_that_the_catalog_keeps_nothing_is_promised() -> None:
-    unknown = replace(provided(), num_files=None, num_bytes=None)
-    committed = handle_commit(parse_create("CREATE TABLE t SHALLOW CLONE s"), unknown, None)
-    assert (committed.num_files, committed.num_bytes) == (None, None)
-    assert "sourceNumOfFiles" not in committed.metrics
-    assert committed.metrics["numCopiedFiles"] == 0
 
 
 def test_a_query_promises_its_rows_and_never_its_files() -> None:

@@ -1,11 +1,19 @@
-"""NOT NULL inside of a type, and its leaves, as Delta reads them."""
+"""What is inside of a type, as Delta reads it: NOT NULL, leaves, comments."""
 
 from __future__ import annotations
 
 import pytest
 from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, NullType, StringType, StructField, StructType
 
-from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of, types_in
+from engine.table.nested_types import (
+    facts_inside,
+    facts_of_schema,
+    has_not_null,
+    has_unenforceable,
+    holds_void,
+    leaves_of,
+    types_in,
+)
 
 INT = IntegerType()
 
@@ -74,3 +82,21 @@ def test_an_array_is_one_leaf_and_a_struct_has_those_of_its_fields() -> None:
 )
 def test_nothing_but_null_inside_of_an_array_or_a_map(type_: DataType, holds: bool) -> None:
     assert holds_void(type_) is holds
+
+
+FIRST, OTHER = StructField("a", INT, False), StructField("b", INT, True, {"comment": "x"})
+
+
+def test_they_are_the_nullability_and_the_comments_of_fields_in_any_order() -> None:
+    one, other = (facts_inside([("s", StructType(list(fields)))]) for fields in ((FIRST, OTHER), (OTHER, FIRST)))
+    assert one == other == {("s.a", False, "{}"), ("s.b", True, '{"comment": "x"}')}
+
+
+def test_an_array_and_a_map_may_hold_null_or_not() -> None:
+    array, map_ = ArrayType(INT, False), MapType(INT, StructType([FIRST]))
+    assert facts_of_schema(StructType([StructField("l", array), StructField("m", map_)])) == {
+        ("l[elementType]", False, ""),
+        ("m[keyType]", False, ""),
+        ("m[valueType]", True, ""),
+        ("m[valueType].a", False, "{}"),
+    }

@@ -13,7 +13,7 @@ from engine.model.browse import Column
 from engine.model.errors import RefusedError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
-from engine.preflight.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
+from engine.preflight.find_conflicts import MAX_KEYS, MAX_RIVALS, order_columns
 from tests.conftest import own_schema
 from tests.engine.fidelity import refused_by_delta
 from tests.engine.some import some
