@@ -2,9 +2,11 @@
 
 SnapshotManagement.enforceTimeTravelWithinDeletedFileRetentionDuration refuses a version that is not the newest and
 whose own commit is older than ``delta.deletedFileRetentionDuration``, to the millisecond, by the newest version's
-properties; its files may all be there. MetadataCleanup deletes log entries after a checkpoint: those that were written
-before the UTC midnight that precedes now less ``delta.logRetentionDuration``. VACUUM deletes the files that a commit
-removed, by default that same ``deletedFileRetentionDuration`` after it.
+properties; its files may all be there. MetadataCleanup deletes log entries after a checkpoint: those before any
+checkpoint whose last one was written before the UTC midnight that precedes now less ``delta.logRetentionDuration``
+(BufferingLogDeletionIterator). So a commit keeps the entry of the version before it, unless it is a checkpoint itself:
+the OPTIMIZE of auto-compaction, which may follow at once, deletes none. VACUUM deletes the files that a commit removed,
+by default that same ``deletedFileRetentionDuration`` after it.
 """
 
 from __future__ import annotations
@@ -79,16 +81,12 @@ def undo_of_commit(
     *,
     enforced: bool = True,
     commits: int | None = None,
-    compacts: bool = False,
     made_at: int | None = None,
 ) -> Undo:
     """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
-    make; None if it was made, at ``made_at``: then its files and its log entry exist. ``compacts``: auto-compaction may
-    make the next one at once."""
+    make; None if it was made, at ``made_at``: then its files and its log entry exist."""
     if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
         return cleaned
-    if commits is not None and compacts and (cleaned := _cleaned_by(commits + 1, version, retention, now)) is not None:
-        return Undo(possible=None, why=f"auto-compaction may follow at once: {cleaned.why}")
     if enforced and retention.files is None:
         return Undo(possible=None, why=f"{RETENTION} ({retention.properties[RETENTION]}) is no interval")
     if enforced and version.committed_at is None:
@@ -166,7 +164,7 @@ def _why(version: VersionTime, retention: Retention, now: int, *, enforced: bool
     if enforced:
         sentence = f"Delta restores versions of up to {span(retention.files or 0)} ({RETENTION})"
     if cleaned is not None and cleaned <= now:
-        sentence += f"; the next checkpoint deletes the log entry of v{version.version} ({LOG_RETENTION})"
+        sentence += f"; a checkpoint may delete the log entry of v{version.version} now ({LOG_RETENTION})"
     elif retention.cleanup and (cleaned is None):
         sentence += "; when its log entry is deleted is not known"
     return sentence

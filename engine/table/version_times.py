@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from engine.model.create_values import CreatePlan
 
-AUTO_OPTIMIZE = "delta.autoOptimize"
-AUTO_COMPACT = "delta.autoOptimize.autoCompact"
-AUTO_COMPACT_CONF = "spark.databricks.delta.autoCompact.enabled"
 IN_COMMIT = "delta.enableInCommitTimestamps"
 
 
@@ -77,15 +74,7 @@ def undo_over(
         now_ms(),
         enforced=is_enforced(spark),
         commits=newest.version + 1,
-        compacts=_compacts(spark, properties),
     )
-
-
-def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
-    """Whether Delta itself may run OPTIMIZE after a commit. The conf overrides the property."""
-    set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
-    values = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
-    return any(one is not None and one.strip().lower() != "false" for one in values)
 
 
 def why_no_restore(spark: SparkSession, now: Mapping[str, str], then: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.plan_statement import plan as plan_any
 from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
-from engine.spark.confs import TRAVEL_ENFORCED
+from engine.spark.confs import TRAVEL_ENFORCED, confs_set
 from engine.sql.undo_statements import undo_statement, undo_statements
 from engine.table.calendar_interval import milliseconds
 from engine.table.commits import commits
@@ -130,6 +130,23 @@ def test_where_the_restore_fails_the_property_is_put_back(spark: Any, tables: No
     assert properties(spark, "t")[RETENTION] == "interval 3 days"
     assert read(spark) == (11, 2)
     assert [one.status for one in history.list()] == ["failed", "applied"]
+
+
+def test_the_checkpoint_of_auto_compaction_keeps_the_version_before_the_merge(
+    spark: Any, tables: None, history: History
+) -> None:
+    compacts = f"'delta.autoOptimize.autoCompact' = 'true', '{CHECKPOINT_INTERVAL}' = '3'"
+    spark.sql(f"ALTER TABLE t SET TBLPROPERTIES ({compacts})")
+    make_old(spark, "t", 45)
+    with confs_set(spark, {"spark.databricks.delta.autoCompact.minNumFiles": "2"}):
+        looked, outcome = merged(spark, history)
+    assert [(one.version, one.operation) for one in commits(spark, "t")][:2] == [(3, "OPTIMIZE"), (2, "MERGE")]
+    assert list(directory(spark, "t").glob("_delta_log/*3.checkpoint.parquet")), "else this test tests nothing"
+    assert looked.undo is not None
+    assert looked.undo.possible
+    check_policy(Policy(require_undo=True), looked, reviewed=False)
+    assert undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history, accept=[RAISE_RETENTION]).kept
+    assert read(spark) == (10, 0)
 
 
 def test_a_young_table_is_foreseen_as_it_comes(spark: Any, tables: None, history: History) -> None:
