@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OPTIMIZE: Final = "OPTIMIZE"
+EMPTY: Final = frozenset({"VACUUM START", "VACUUM END", "Empty Commit"})
+"""The operations that write no action: a record of VACUUM, and what DROP FEATURE commits to have a checkpoint."""
 AS_SELECT: Final = frozenset({"CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"})
 TRANSACTIONAL: Final = AS_SELECT | {"MERGE"}
 """The operations that write the transaction id (DeltaCommand.createSetTransaction)."""
@@ -57,7 +59,12 @@ def own_commits(spark: SparkSession, path: str, commits: Iterable[Commit], *kind
     return _with_transaction(spark, path, [one for one in commits if one.op_id and one.operation in operations])
 
 
-def is_compaction_of(commit: Commit, one: Commit) -> bool:
+def later_than(commit: Commit, since: Iterable[Commit]) -> list[Commit]:
+    """What is lost of ``since``, the commits after ``commit``, which is ours, if the table goes back to before it."""
+    return [one for one in since if one.operation not in EMPTY and not _is_compaction_of(commit, one)]
+
+
+def _is_compaction_of(commit: Commit, one: Commit) -> bool:
     """Whether ``one`` is the auto-compaction that ran after ``commit``, which is ours: it moves rows, no more."""
     ids = (one.plan_id, one.op_id)
     return one.operation == OPTIMIZE and commit.plan_id is not None and ids == (commit.plan_id, commit.op_id)

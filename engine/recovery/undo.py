@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from engine.commit.commit_identity import is_compaction_of, of_another_table, own_commit
+from engine.commit.commit_identity import later_than, of_another_table, own_commit
 from engine.commit.exactly_once import (
     COMPARING,
     commit_despite,
@@ -121,7 +121,7 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         table_id=now_id,
         version=now,
         to_version=at - 1,
-        lost=tuple(commit_line(one) for one in later if not is_compaction_of(commit, one)),
+        lost=tuple(commit_line(one) for one in later_than(commit, later)),
         promise=promise(here, before),
         rows_now=live_rows(here),
         rows_after=live_rows(before),

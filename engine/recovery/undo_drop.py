@@ -6,7 +6,7 @@ import hashlib
 import time
 from typing import TYPE_CHECKING
 
-from engine.commit.commit_identity import is_compaction_of, own_commit
+from engine.commit.commit_identity import later_than, own_commit
 from engine.commit.exactly_once import COMPARING, given_up_if_not_recorded, given_up_if_unknown
 from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
@@ -47,7 +47,7 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
     mine = own_commit(spark, plan.target.path, first, plan.kind, plan_id=plan.plan_id)
     if mine is None:
         raise _another(name)
-    later = [one for one in every if one.version > 0 and not is_compaction_of(mine, one)]
+    later = later_than(mine, [one for one in every if one.version > 0])
     if later:
         raise RefusedError(
             "COMMITTED_SINCE",

@@ -81,6 +81,18 @@ def test_later_commits_that_would_be_lost_are_named_and_must_be_accepted(
     assert len(commits(spark, "t")) == 5
 
 
+def test_a_vacuum_changes_no_row_that_would_be_lost_and_an_optimize_makes_files_that_would(
+    spark: Any, history: History, applied: tuple[Plan, Outcome]
+) -> None:
+    _, outcome = applied
+    spark.sql("OPTIMIZE t").collect()
+    spark.sql("VACUUM t").collect()
+    assert [one.operation for one in commits(spark, "t", 3)] == ["VACUUM END", "VACUUM START", "OPTIMIZE"]
+    looked = plan_undo(spark, history.get(outcome.op_id))
+    assert [line.split()[:2] for line in looked.lost] == [["v2", "OPTIMIZE"]]
+    assert undo(spark, looked, history=history, accept=[LATER_COMMITS]).kept
+
+
 @contextmanager
 def in_zone(monkeypatch: pytest.MonkeyPatch, zone: str) -> Iterator[None]:
     """This program in another time zone than Spark."""

@@ -322,6 +322,13 @@ def test_what_was_committed_since_is_not_dropped(spark: Any, schema: str, histor
     assert spark.sql("SELECT count(*) FROM n").collect()[0][0] == 2
 
 
+def test_a_vacuum_is_nothing_that_a_drop_would_lose(spark: Any, schema: str, history: History) -> None:
+    _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
+    spark.sql("VACUUM n").collect()
+    assert len(commits(spark, "n")) == 3, "else this test tests nothing"
+    assert undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history).kept
+
+
 def test_a_table_that_is_not_ours_is_not_dropped(spark: Any, schema: str, history: History) -> None:
     _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
     found = plan_undo(spark, history.get(outcome.op_id))
