@@ -142,9 +142,9 @@ def _columns_change(now: Mapping[str, str], before: Mapping[str, str]) -> Column
     return change if change != ColumnsChange() else None
 
 
-def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
-    """Whether Delta restores ``version`` of a table that is at ``now``. Asks Delta by a time travel read, which makes
-    the same check. Raises RefusedError if the version cannot be read."""
+def _judged(spark: SparkSession, table: str, version: int, at: int) -> Undo:
+    """Whether Delta restores ``version`` of a table whose newest is ``at``. Asks Delta by a time travel read, which
+    makes the same check. Raises RefusedError if the version cannot be read."""
     try:
         schema_of(spark, f"SELECT * FROM {table} VERSION AS OF {version}")
         too_old = False
@@ -153,21 +153,23 @@ def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
         if not too_old:
             raise _gone(version, error.message) if _log_is_gone(error) else error from error
     detail = collected(spark, f"DESCRIBE DETAIL {table}")[0]
-    every = committed_times(spark, table, now - version + 1)
+    every = committed_times(spark, table, at - version + 1)
     committed_at, made_at = every.get(version), every.get(version + 1)
     times = VersionTime(version, committed_at, committed_at)
-    retention = retention_of(dict(detail["properties"] or {}))
+    retention, enforced, now = retention_of(dict(detail["properties"] or {})), is_enforced(spark), now_ms()
+    if enforced and committed_at is not None and retention.files is not None:
+        # Delta has judged by the clock of its server, from which this one may differ
+        last = committed_at + retention.files
+        now = max(now, last + 1) if too_old else min(now, last)
     if not too_old:
-        # Delta allows it, whatever our own clock says
-        oldest = [committed_at + retention.files] if committed_at is not None and retention.files is not None else []
-        return undo_of_commit(times, retention, min([now_ms(), *oldest]), enforced=is_enforced(spark), made_at=made_at)
+        return undo_of_commit(times, retention, now, enforced=enforced, made_at=made_at)
     if committed_at is None:
         raise RefusedError(
             BEYOND_RETENTION,
             f"Delta refuses v{version} by its age ({RETENTION}), and when it was committed is not known.",
             f"Raise that property, then undo: ALTER TABLE {table} SET TBLPROPERTIES ('{RETENTION}' = '…').",
         )
-    return after_raising(times, retention, now_ms(), made_at)
+    return after_raising(times, retention, now, made_at)
 
 
 def _log_is_gone(error: EngineError) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from engine.commit import exactly_once
+from engine.commit.staleness import BEYOND_RETENTION
 from engine.model.errors import EngineError
 from engine.model.operation import UndoPlan
+from engine.model.plan import Undo
 from engine.recovery import undo as module
 from engine.recovery import undo_drop
 from engine.spark.session_state import Whereabouts
@@ -17,6 +20,47 @@ from engine.table.commits import Commit
 
 SPARK: Any = SimpleNamespace(addTag=lambda _: None, removeTag=lambda _: None)
 RESTORE = UndoPlan(undo_id="u", op_id="merge", table="db.t", path="/t", table_id="id", version=5, to_version=4)
+
+
+DAY = 86_400_000
+NOW = 1_800_000_000_000
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Undo]:
+    """How v4 is judged, which is so many days old by the clock of Delta, the commit over it a day less."""
+
+    def judge(days: int, *, refused: bool = False, enforced: bool = True, clock: int = NOW) -> Undo:
+        def travel(*_: object) -> None:
+            if refused:
+                raise EngineError(BEYOND_RETENTION, "It is too old.")
+
+        monkeypatch.setattr(module, "schema_of", travel)
+        monkeypatch.setattr(module, "collected", lambda *_: [{"properties": {}}])
+        monkeypatch.setattr(module, "is_enforced", lambda _: enforced)
+        monkeypatch.setattr(module, "now_ms", lambda: clock)
+        monkeypatch.setattr(module, "committed_times", lambda *_: {4: NOW - days * DAY, 5: NOW - (days - 1) * DAY})
+        return module._judged(SPARK, "t", 4, 5)
+
+    return judge
+
+
+def test_where_age_is_no_matter_no_time_is_promised_that_is_over(judged: Callable[..., Undo]) -> None:
+    found = judged(20, enforced=False)
+    assert (found.possible, found.until) == (True, None)
+    assert found.why.endswith("; the next VACUUM deletes files of v4")
+
+
+def test_what_delta_allows_is_allowed_though_this_clock_is_fast(judged: Callable[..., Undo]) -> None:
+    found = judged(6, clock=NOW + 3 * DAY)
+    assert (found.possible, found.raise_retention) == (True, ())
+
+
+def test_what_delta_refuses_is_raised_enough_though_this_clock_is_slow(judged: Callable[..., Undo]) -> None:
+    found = judged(8, refused=True, clock=NOW - 5 * DAY)
+    (raised,) = found.raise_retention
+    assert raised.after == "interval 9 days"
+    assert "was committed 7 days ago" in found.why
 
 
 class FullDisk:
