@@ -45,7 +45,7 @@ from engine.sql.undo_statements import raise_retention_statement, undo_statement
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
 from engine.table.delta_log import list_files, live_rows
 from engine.table.log_file import LogFile
-from engine.table.logged_schema import logged_metadata
+from engine.table.logged_schema import logged_table
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.table.table_state import table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
@@ -104,7 +104,7 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
     if (taken_back := taken_back_by(commit, later)) is not None:
         raise StalePlanError("ALREADY_UNDONE", f"v{at} is taken back already, by v{taken_back.version}.")
     judged = _judged(spark, table, at - 1, now)
-    new, old = (logged_metadata(spark, plan.target.path, version) for version in (now, at - 1))
+    new, old = (logged_table(spark, plan.target.path, version) for version in (now, at - 1))
     if why := why_no_restore(spark, new.configuration, old.configuration):
         raise RefusedError(
             NOT_POSSIBLE, f"v{at - 1} cannot be restored: {why}.", "Its rows can be read: INSERT INTO another table."

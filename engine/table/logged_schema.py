@@ -50,15 +50,20 @@ class LoggedColumn:
 
 
 @dataclass(frozen=True)
-class LoggedMetadata:
-    """The newest metaData and protocol actions of a version. ``fields`` are the schema's, by name, each as
-    JSON; ``features`` those that the protocol names, sorted."""
+class LoggedTable:
+    """The newest metaData action of a version. ``fields`` are the schema's, by name, each as JSON."""
 
     table_id: str
     description: str
     fields: Mapping[str, str]
     partition_columns: tuple[str, ...]
     configuration: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class LoggedMetadata(LoggedTable):
+    """With its newest protocol action. ``features`` are those that it names, sorted."""
+
     min_reader_version: int
     min_writer_version: int
     features: tuple[str, ...]
@@ -70,15 +75,23 @@ def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedC
     return tuple(_column(field) for field in json.loads(metadata["schemaString"])["fields"])
 
 
-def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
-    """``version`` of the table at ``path``, without its files."""
-    metadata, protocol = (_newest(spark, path, version, action) for action in ("metaData", "protocol"))
-    return LoggedMetadata(
+def logged_table(spark: SparkSession, path: str, version: int) -> LoggedTable:
+    """``version`` of the table at ``path``, without its files and its protocol."""
+    metadata = _newest(spark, path, version, "metaData")
+    return LoggedTable(
         table_id=str(metadata["id"]),
         description=metadata.get("description") or "",
         fields=_fields_of(metadata),
         partition_columns=tuple(metadata.get("partitionColumns") or ()),
         configuration=dict(sorted((metadata.get("configuration") or {}).items())),
+    )
+
+
+def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
+    """``version`` of the table at ``path``, without its files."""
+    table, protocol = logged_table(spark, path, version), _newest(spark, path, version, "protocol")
+    return LoggedMetadata(
+        **vars(table),
         min_reader_version=int(protocol["minReaderVersion"]),
         min_writer_version=int(protocol["minWriterVersion"]),
         features=tuple(sorted({*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())})),

@@ -16,7 +16,7 @@ from engine.sql.char_types import declared_type
 from engine.sql.names import quote
 from engine.table.commits import current_version
 from engine.table.delta_log import INCOMPLETE, escaped
-from engine.table.logged_schema import logged_metadata, logged_schema
+from engine.table.logged_schema import logged_schema, logged_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -139,7 +139,7 @@ def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = Non
     if since is None or now == since[0]:
         return now
     try:
-        return logged_metadata(spark, str(detail["location"]), since[1]).table_id
+        return logged_table(spark, str(detail["location"]), since[1]).table_id
     except EngineError as error:
         if error.condition != INCOMPLETE:
             raise

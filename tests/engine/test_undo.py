@@ -18,6 +18,7 @@ from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.recovery.undo import LATER_COMMITS, plan_undo, undo
 from engine.sql.undo_statements import undo_statement
+from engine.table import logged_schema
 from engine.table.commits import Commit, commits, taken_back_by
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
@@ -149,14 +150,19 @@ def test_a_restore_takes_a_commit_back_and_another_may_bring_it_back(
     assert (found.version if found else None) == taken_back
 
 
-def test_columns_that_the_merge_added_go_with_it(spark: Any, schema: str, history: History) -> None:
+def test_columns_that_the_merge_added_go_with_it(
+    spark: Any, schema: str, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(3)")
     spark.sql("CREATE TABLE s USING delta AS SELECT 1L AS id, 'new' AS v, 'x' AS more")
     made = plan(
         spark, MERGE.replace("MERGE INTO", "MERGE WITH SCHEMA EVOLUTION INTO").replace("SET v = s.v", "SET *"), rows=0
     )
     outcome = apply(spark, made, history=history)
+    actions, newest = [], logged_schema._newest
+    monkeypatch.setattr(logged_schema, "_newest", lambda *of: actions.append(of[3]) or newest(*of))
     looked = plan_undo(spark, history.get(outcome.op_id))
     assert looked.columns == ColumnsChange(gone=("more",))
+    assert actions == ["metaData", "metaData"], "each is a look at the log"
     undo(spark, looked, history=history)
     assert spark.table("t").columns == ["id", "v"]

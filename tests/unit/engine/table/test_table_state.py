@@ -63,7 +63,7 @@ def identified(monkeypatch: pytest.MonkeyPatch, raised: EngineError) -> str:
         raise raised
 
     monkeypatch.setattr(table_state, "collected", lambda *_: [{"id": "new", "location": "/t"}])
-    monkeypatch.setattr(table_state, "logged_metadata", refused)
+    monkeypatch.setattr(table_state, "logged_table", refused)
     return table_id(None, "t", ("old", 3))  # type: ignore[arg-type]
 
 
