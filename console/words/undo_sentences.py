@@ -25,6 +25,7 @@ GONE: Mapping[str, str] = MappingProxyType(
     }
 )
 """Of a commit that is in the table no more, by its status."""
+DELETED = "its own files are deleted, also those that a shallow clone of it reads: no table knows its clones"
 FILES_GONE = "unless VACUUM or the cleanup of the log was there first"
 
 
@@ -123,7 +124,7 @@ def page(undo_plan: UndoPlan) -> list[str]:
     """What an undo brings back, a sentence each."""
     table = visible(undo_plan.table)
     if undo_plan.kind == "drop":
-        stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else "its own files are deleted"
+        stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else DELETED
         return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
     promise = undo_plan.promise
     now = "row" if undo_plan.rows_now == 1 else "rows"

@@ -155,7 +155,10 @@ def test_what_is_raised_first_is_told() -> None:
     assert len(words.statements(undo_plan(raise_retention=RAISED))) == 2
 
 
-@pytest.mark.parametrize(("stay", "told"), [(True, "its files stay in /p"), (False, "its own files are deleted")])
+SHALLOW = "its own files are deleted, also those that a shallow clone of it reads: no table knows its clones"
+
+
+@pytest.mark.parametrize(("stay", "told"), [(True, "its files stay in /p"), (False, SHALLOW)])
 def test_a_drop_says_what_comes_of_the_files(stay: bool, told: str) -> None:
     (page,) = words.page(undo_plan(kind="drop", to_version=-1, files_stay=stay))
     assert page.endswith(f"; {told}")
