@@ -33,7 +33,7 @@ from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
-from engine.recovery.undo_drop import check_still_ours, dropped, plan_drop
+from engine.recovery.undo_drop import check_still_ours, dropped, not_there, plan_drop
 from engine.recovery.why_not_undone import NOT_APPLIED, why_not_undone
 from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of
@@ -47,7 +47,7 @@ from engine.table.delta_log import list_files, live_rows
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import logged_table
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
-from engine.table.table_state import table_id
+from engine.table.table_state import has_log_directory, table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
 from engine.table.version_times import committed_times, is_enforced, now_ms, why_no_restore
 
@@ -89,7 +89,7 @@ def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None =
 
 
 def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> UndoPlan:
-    table = _name_of(spark, plan)
+    table = _name_of(spark, plan, at - 1)
     now, since = commits_since(spark, table, at - 1)
     if now >= at and all(one.version > at for one in since):
         raise _gone(at - 1, f"the log holds no entry of v{at} any more")
@@ -350,8 +350,9 @@ def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]
     }
 
 
-def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
-    """The table by its name, or by its path if the name means another table in this session."""
+def _name_of(spark: SparkSession, plan: AnyPlan, to_version: int) -> str:
+    """The table by its name, or by its path if the name means another table in this session. Raises StalePlanError if
+    it is at neither."""
     try:
         # a REPLACE gives the table another id, and its log has the one before
         at_planning = (plan.target.table_id, plan.target.version)
@@ -360,6 +361,9 @@ def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
     except EngineError as error:
         if not is_missing(error):
             raise
+        if not has_log_directory(spark, plan.target.path):
+            again = f"RESTORE TABLE … TO VERSION AS OF {to_version}, by its new name."
+            raise not_there(f"{plan.target.name} is there no more, nor is a table at its path", again) from error
     return f"delta.{quote(plan.target.path)}"
 
 

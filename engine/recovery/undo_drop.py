@@ -39,7 +39,7 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
         )
     entry = catalog_entry(spark, name)
     if entry is None:
-        raise StalePlanError("ALREADY_UNDONE", f"{name} is in the catalog no more: it was dropped, or renamed.")
+        raise not_there(f"{name} is in the catalog no more", "look at its history by the new name, then DROP TABLE it.")
     if entry.provider != "delta" or plain(entry.location) != plain(plan.target.path):
         raise _another(name)
     every = commits(spark, name)
@@ -68,6 +68,11 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
         to_version=-1,
         files_stay=entry.kind != "MANAGED",
     )
+
+
+def not_there(what: str, otherwise: str) -> StalePlanError:
+    """No log and no catalog says which it was, and only what was dropped is undone."""
+    return StalePlanError("NOT_THERE", f"{what}: it was dropped, or renamed.", f"If it was renamed: {otherwise}")
 
 
 def check_still_ours(spark: SparkSession, undo_plan: UndoPlan) -> None:

@@ -149,6 +149,17 @@ def test_the_checkpoint_of_auto_compaction_keeps_the_version_before_the_merge(
     assert read(spark) == (10, 0)
 
 
+def test_a_table_that_was_renamed_is_not_called_another_or_undone(spark: Any, tables: None, history: History) -> None:
+    _, outcome = merged(spark, history)
+    spark.sql("ALTER TABLE t RENAME TO moved")
+    with pytest.raises(StalePlanError, match=r"t is there no more.*: it was dropped, or renamed") as gone:
+        plan_undo(spark, history.get(outcome.op_id))
+    assert gone.value.condition == "NOT_THERE"
+    assert "TO VERSION AS OF 0" in gone.value.hint
+    spark.sql("RESTORE TABLE moved TO VERSION AS OF 0").collect()
+    assert spark.table("moved").count() == 10
+
+
 def test_a_young_table_is_foreseen_as_it_comes(spark: Any, tables: None, history: History) -> None:
     looked, outcome = merged(spark, history)
     assert looked.undo is not None
@@ -333,8 +344,9 @@ def test_a_table_that_is_not_ours_is_not_dropped(spark: Any, schema: str, histor
     _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
     found = plan_undo(spark, history.get(outcome.op_id))
     spark.sql("DROP TABLE n")
-    with pytest.raises(StalePlanError, match="in the catalog no more"):
+    with pytest.raises(StalePlanError, match="in the catalog no more: it was dropped, or renamed") as gone:
         plan_undo(spark, history.get(outcome.op_id))
+    assert gone.value.condition == "NOT_THERE"
     spark.sql("CREATE TABLE n USING delta AS SELECT 2 AS a")
     with pytest.raises(StalePlanError, match="not the table that this operation made"):
         plan_undo(spark, history.get(outcome.op_id))
