@@ -45,7 +45,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _files(plan)
     yield from _samples(plan)
     yield from _changes(plan)
-    yield from _details("Statement", fenced("\n;\n".join((*plan.statement.setup, plan.statement.sql)), "sql"))
+    yield from _details("Statement", fenced(plan.statement.script, "sql"))
     origin = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     maker = f"deltamerge-console {plain(plan.engines.deltamerge)}"
     yield f"Plan {code(short_id(plan.plan_id))}, made {plain(origin)} by {maker}."
@@ -216,11 +216,9 @@ def _create_page(plan: CreatePlan) -> str:
         lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
         lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
     lines += _promise_lines(plan.promise, is_refused=plan.refused is not None)
-    statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
     origin = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
-    return "\n".join(
-        [*lines, "", fenced(statement, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {origin}.", ""]
-    )
+    lines += ["", fenced(plan.statement.script, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {origin}.", ""]
+    return "\n".join(lines)
 
 
 def _details(summary: str, body: str) -> Iterator[str]:

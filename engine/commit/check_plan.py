@@ -47,7 +47,7 @@ def check_plan(plan: AnyPlan) -> MergeStatement | ParsedCreate:
     its statement, the setup statements that may stand before it, and this program's own splices."""
     if not PLAN_ID.fullmatch(plan.plan_id):
         raise invalid("its plan_id is none")
-    script = parse_script(";\n".join((*plan.statement.setup, plan.statement.sql)))
+    script = parse_script(plan.statement.script)
     if len(script.setup) != len(plan.statement.setup):
         raise invalid("a statement before the last is more than one")
     if isinstance(plan, CreatePlan):

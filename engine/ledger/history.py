@@ -28,6 +28,7 @@ from engine.model.errors import CancelledError, EngineError, StalePlanError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
+from engine.model.script import joined
 from engine.model.secrets import redact
 from engine.spark.session_state import Whereabouts
 from engine.sql.undo_statements import undo_statements
@@ -146,15 +147,8 @@ class History:
         body = rows.packed(undo)
 
         def work(db: DuckDBPyConnection) -> str:
-            subject = rows.Subject(
-                undo.undo_id,
-                undo.kind,
-                undo.table,
-                undo.path,
-                undo.table_id,
-                ";\n".join(undo_statements(undo)),
-                undo.op_id,
-            )
+            sql = joined(undo_statements(undo))
+            subject = rows.Subject(undo.undo_id, undo.kind, undo.table, undo.path, undo.table_id, sql, undo.op_id)
             row = rows.insert(db, subject, "running", rows.new_id())
             rows.store_document(db, row, "undo", body)
             _run(db, row, where, undo.version)

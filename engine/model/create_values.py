@@ -19,6 +19,7 @@ from engine.model.plan import (
     keys_left_out,
 )
 from engine.model.plan_checksum import plan_checksum
+from engine.model.script import joined
 from engine.model.value import Value
 
 Form = Literal["empty", "as_select", "like", "clone"]
@@ -40,6 +41,11 @@ class CreateStatement(Value):
     mode: Mode
     if_not_exists: bool = False
     overwrite_schema: bool | None = None
+
+    @property
+    def script(self) -> str:
+        """The statement and what runs before it, as one text with its ``params`` filled in."""
+        return joined((*self.setup, self.sql))
 
 
 class StateColumn(Value):

@@ -10,6 +10,7 @@ from engine.model.changes import Changes
 from engine.model.expectation import ExpectationResult
 from engine.model.plan_checksum import plan_checksum
 from engine.model.scan import Scan, TouchedFile, TouchedFiles
+from engine.model.script import joined
 from engine.model.value import Accuracy, Cells, Value
 from engine.model.write import WritePlan
 
@@ -54,9 +55,14 @@ class Statement(Value):
     schema_evolution: bool = False
 
     @property
+    def script(self) -> str:
+        """The MERGE and what runs before it, as one text with its ``params`` filled in."""
+        return joined((*self.setup, self.sql))
+
+    @property
     def before_parameters(self) -> str:
-        """What tells one regular MERGE from another, whatever its parameters."""
-        return self.template or "\n;\n".join((*self.setup, self.sql))
+        """The whole text as typed, its ``params`` yet to be filled in: it tells one regular MERGE from another."""
+        return self.template or self.script
 
 
 class Target(Value):

@@ -329,15 +329,18 @@ def _keeps(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, **kept: object
     monkeypatch.setattr(backend, "operation", operation)
 
 
-async def test_p_plans_what_ran_before_the_merge_too(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    _keeps(backend, monkeypatch, setup=("USE sales",))
+@pytest.mark.parametrize(("before", "end"), [("USE sales", ";\n"), ("USE sales -- only today", " \n;\n")])
+async def test_p_plans_what_ran_before_the_merge_too(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, before: str, end: str
+) -> None:
+    _keeps(backend, monkeypatch, setup=(before,))
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("3")
         await operator.sees("u takes it back")
         await operator.press("p")
         await operator.until(lambda: backend.called("plan"))
-        assert backend.called("plan")[0][0] == f"USE sales;\n{MERGE_SQL}"
+        assert backend.called("plan")[0][0] == f"{before}{end}{MERGE_SQL}"
 
 
 async def test_e_edits_what_ran_before_the_merge_too(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,8 +355,10 @@ async def test_e_edits_what_ran_before_the_merge_too(backend: FakeBackend, monke
 async def test_e_brings_the_values_that_were_planned_and_tells_of_a_secret(
     backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sql = f"{MERGE_SQL} AND t.day = :day AND t.key = :key"
-    _keeps(backend, monkeypatch, sql=sql, params={"day": "2026-10-01", "key": "***"})
+    typed = f"SET a = b; -- of :day\n{MERGE_SQL} AND t.day = :day AND t.key = :key"
+    filled = f"-- of :day\n{MERGE_SQL} AND t.day = '2026-10-01' AND t.key = '***'"
+    params = {"day": "2026-10-01", "key": "***"}
+    _keeps(backend, monkeypatch, setup=("SET a = b",), sql=filled, template=typed, params=params)
     async with console(backend) as operator:
         await operator.warm()
         await operator.write("MERGE INTO t USING s ON t.day = :day")
@@ -362,7 +367,7 @@ async def test_e_brings_the_values_that_were_planned_and_tells_of_a_secret(
         await operator.press("escape", "3")
         await operator.sees("u takes it back")
         await operator.press("e")
-        await operator.until(lambda: operator.merge.editor.text == sql)
+        await operator.until(lambda: operator.merge.editor.text == typed)
         assert operator.merge.pane.params == {"day": "2026-10-01", "key": "***"}
         await operator.sees("A secret was left out of the history")
 

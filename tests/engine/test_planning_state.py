@@ -438,7 +438,7 @@ def test_a_table_is_created_in_the_state_that_it_was_planned_in(
 
 def test_names_in_full_mean_the_same_in_every_schema(session: Any, spark: Any, schema: str) -> None:
     build(spark)
-    setup = f"CREATE TEMPORARY VIEW seen AS SELECT id, v FROM {schema}.src WHERE id < 3;\n"
+    setup = f"CREATE TEMPORARY VIEW seen AS SELECT id, v FROM {schema}.src WHERE id < 3 -- few\n;\n"
     text = f"WITH few AS (SELECT * FROM seen) {merge('few')}".replace("tgt", f"{schema}.tgt")
     found = plan(spark, setup + text, rows=0)
     spark.sql("DROP VIEW seen")

@@ -112,11 +112,13 @@ def _source(sql: str) -> str:
 
 
 def draft_of(detail: OperationDetail) -> Draft:
-    """What was planned, as the history keeps it: with what ran before it, and without its secrets."""
-    if detail.plan is None:
+    """What was planned, as the history keeps it: with what ran before it, its parameters, and without its secrets."""
+    plan = detail.plan
+    if plan is None:
         return Draft(detail.operation.sql)
-    statement = detail.plan.statement
-    return Draft(";\n".join((*statement.setup, statement.sql)), dict(statement.params))
+    # the plan of a table that is created keeps its text filled in alone
+    text = plan.statement.script if plan.kind == "create_table" else plan.statement.before_parameters
+    return Draft(text, dict(plan.statement.params))
 
 
 def use_recorded(place: StatementPlace, draft: Draft) -> bool:

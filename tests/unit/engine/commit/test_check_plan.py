@@ -35,6 +35,11 @@ def statement(plan: Plan, **changes: Any) -> Plan:
     return plan.model_copy(update={"statement": plan.statement.model_copy(update=changes)})
 
 
+@pytest.mark.parametrize("comment", ["-- only today", "-- in C:\\", "--", "/* -- */"])
+def test_a_plan_whose_setup_ends_with_a_comment_passes(comment: str) -> None:
+    check_plan(statement(honest(), setup=(f"CREATE TEMPORARY VIEW v AS SELECT 1 {comment}", "USE demo")))
+
+
 @pytest.mark.parametrize(
     "text",
     [

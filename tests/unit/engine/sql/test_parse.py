@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model.errors import UsageError
+from engine.model.script import joined
 from engine.sql.parse import MergeStatement, assignment_parts, parse_merge, parse_script
 from engine.sql.sql_text import tokenize
 
@@ -175,6 +176,26 @@ def test_a_script_is_its_setup_and_its_last_statement() -> None:
     found = parse_script(text)
     assert found.setup == ("SET a = b", "CREATE OR REPLACE TEMP VIEW v AS SELECT 1")
     assert text[found.start :].startswith(found.statement)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TEMP VIEW v AS SELECT 1 -- only today\n;\n-- then\nMERGE INTO t -- done",
+        "SET a = b -- in C:\\ \n;MERGE INTO t",
+        "SET a = b -- in C:\\\r\n;\r\nMERGE INTO t",
+        "SET a = b -- goes \\\non\n;MERGE INTO t",
+        "-- first\nSET a = '--';\nUSE x /* -- */;\nMERGE INTO t;",
+    ],
+)
+def test_the_statements_of_a_script_joined_are_the_same_script(text: str) -> None:
+    script = parse_script(text)
+    again = parse_script(joined((*script.setup, script.statement)))
+    assert (again.setup, again.statement) == (script.setup, script.statement)
+
+
+def test_a_statement_ends_on_its_line_where_no_comment_can_take_the_semicolon() -> None:
+    assert joined(("USE x", "SET a = b", "MERGE INTO t -- done")) == "USE x;\nSET a = b;\nMERGE INTO t -- done"
 
 
 @pytest.mark.parametrize("setup", ["DROP TABLE t", "CREATE TEMPORARY FUNCTION f AS 'x'", "CREATE VIEW v AS SELECT 1"])
