@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from textual.command import DiscoveryHit, Hits
+from textual.command import DiscoveryHit, Hit, Hits
+from textual.content import Content
+from textual.fuzzy import Matcher
+from textual.markup import escape
 from textual.system_commands import SystemCommandsProvider
 from typing_extensions import override
 
 
 class CommandsInOrder(SystemCommandsProvider):
-    """Textual's own sorts them by name."""
+    """Textual's own sorts them by name, and reads them as markup: the names of tables are anybody's."""
 
     @override
     async def discover(self) -> Hits:
         for title, help_text, run, discover in self.app.get_system_commands(self.screen):
             if discover:
-                yield DiscoveryHit(title, run, help=help_text)
+                yield DiscoveryHit(Content(title), run, help=escape(help_text))
+
+    @override
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, help_text, run, _ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, _highlighted(matcher, title), run, help=escape(help_text))
+
+
+def _highlighted(matcher: Matcher, title: str) -> Content:
+    shown = Content(title)
+    # counted in lower case, which may be longer
+    for at in matcher.fuzzy_search.match(matcher.query, title)[1]:
+        if title[at : at + 1].strip():
+            shown = shown.stylize(matcher.match_style, at, at + 1)
+    return shown

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from engine.model.browse import TableRef
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, console
@@ -48,6 +51,42 @@ async def test_a_plan_and_its_dialog_and_a_notice(backend: FakeBackend) -> None:
         operator.app.notify(NASTY)
         await operator.sees("\\x1b[31mred")
         assert not any(character in operator.screen for character in "\x1b\x07\u202e")
+
+
+async def test_the_palette_lists_names_as_they_are_and_goes_on_behind_them(backend: FakeBackend) -> None:
+    backend.new_tables = [TableRef(name=name, table=name) for name in ("delta.`/[old]/t`", "sales.\u0130\u0130")]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+p")
+        await operator.until(lambda: operator.app.recent and len(operator.app.catalog.known_tables()) > 2)
+        await operator.press(*"sales")
+        await operator.sees("Table: sales.`order lines [/x]`", "Table: sales.\u0130\u0130", "Merge 1: sales.orders")
+        await operator.sees("History: sales.orders")
+        await operator.press(*["backspace"] * 5, *"/t")
+        await operator.sees("Table: delta.`/[old]/t`")
+
+
+async def test_the_palette_marks_a_name_that_is_longer_in_lower_case(backend: FakeBackend) -> None:
+    backend.new_tables = [TableRef(name="sales.\u0130\u0130x", table="x")]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("ctrl+p")
+        await operator.until(operator.app.catalog.known_tables)
+        await operator.press("x")
+        await operator.sees("Table: sales.\u0130\u0130x")
+
+
+@pytest.mark.parametrize("name", ["delta.`/d/{app.quit}/t`", "delta.`/d/{env.name}/{merge.plan}`"])
+async def test_a_name_is_no_sentence_of_ours_after_its_commit(backend: FakeBackend, name: str) -> None:
+    plan = samples.a_plan()
+    backend.plans = [plan.model_copy(update={"target": plan.target.model_copy(update={"name": name})})]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.until(lambda: operator.merge.committed is not None and operator.merge.operation is None)
+        await operator.press("escape")
+        await operator.sees(f"{name} is at v42", "v shows it.")
 
 
 async def test_the_editor_shows_that_something_cannot_be_seen(backend: FakeBackend) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SAMPLE_ROWS = 5
 PLANNING = "Spark plans this text. Planning writes nothing."
+SHOWS_IT = " {merge.preview} shows it."
 
 
 class StatementPlace(StepsPlace):
@@ -225,9 +226,7 @@ class StatementPlace(StepsPlace):
         report = reporter(self, operation.operation_id)
         wrote = self._wrote
         self.commit_pane.show_running(plan)
-        self._tell_of_commit(
-            f"Plan {short_id(plan.plan_id)} of this text is being committed. {{merge.preview}} shows it."
-        )
+        self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text is being committed.", SHOWS_IT)
         self.show_view("commit")
 
         def tell(progress: Progress) -> None:
@@ -240,16 +239,17 @@ class StatementPlace(StepsPlace):
 
         self.ask("apply", apply, partial(self._applied, plan), partial(self._apply_failed, plan, wrote))
 
-    def _tell_of_commit(self, text: str) -> None:
-        """What stands below the text that was planned; below another one stands what Spark says of that."""
+    def _tell_of_commit(self, what: str, how_on: str = "") -> None:
+        """What stands below the text that was planned; below another one stands what Spark says of that. ``how_on``
+        names keys: ``what`` may name a table."""
         if not self._edited():
-            self.pane.say(self.with_keys(text))
+            self.pane.say(what + self.with_keys(how_on))
 
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
         summary = f"Plan {short_id(plan.plan_id)} {sentences.outcome(outcome, plan, self.console_app.glyphs.dot)}"
-        self._tell_of_commit(f"{summary}. {{merge.preview}} shows it.")
+        self._tell_of_commit(f"{summary}.", SHOWS_IT)
         self._commit_ended(summary, kept=outcome.kept)
 
     @override
