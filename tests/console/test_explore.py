@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, verdict
+from console.places.tables.tables import TablesPlace
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
@@ -61,6 +62,25 @@ async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(ba
         assert backend.called("explore_scan")[-1] == ("sales.orders", "x = 10", 41)
 
 
+async def test_files_are_shown_below_the_predicate_that_they_are_of(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await explore(operator, "a = 1")
+        await operator.sees("predicate         a = 1", "3 files, 69 MB")
+        # another one is typed, and not asked
+        await operator.press("e", "backspace", "2", "escape", "right_square_bracket", "left_square_bracket")
+        await operator.sees("a = 2", "predicate         a = 1", "3 files, 69 MB")
+        place = operator.app.screen
+        assert isinstance(place, TablesPlace)
+        place.open_table("sales.orders", 40)
+        await operator.sees("as of version 40")
+        await operator.press("e")
+        await operator.sees("predicate         a = 1", "3 files, 69 MB")
+        assert backend.called("explore_scan") == [("sales.orders", "a = 1", 41)]
+        await operator.press("enter")
+        await operator.sees("predicate         a = 2")
+        assert backend.called("explore_scan")[1:] == [("sales.orders", "a = 2", 41)]
+
+
 async def test_another_table_begins_without_a_predicate(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await explore(operator)
@@ -73,7 +93,14 @@ async def test_another_table_begins_without_a_predicate(backend: FakeBackend) ->
 async def test_a_whole_query_is_explored_scan_by_scan(backend: FakeBackend) -> None:
     async with console(backend, size=(180, 36)) as operator:
         await explore(operator, "select 1")
-        await operator.sees("Equal scans are listed once", "sales.orders", "v41", "40 files, 934 MB", "3 files, 69 MB")
+        await operator.sees(
+            "query  select 1",
+            "Equal scans are listed once",
+            "sales.orders",
+            "v41",
+            "40 files, 934 MB",
+            "3 files, 69 MB",
+        )
         await operator.sees(
             "exact", "isnotnull(amount) AND (amount > 100 [/x] \\x1b)", "as written", "estimated", "none"
         )

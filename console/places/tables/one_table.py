@@ -65,11 +65,12 @@ class OneTable(Place):
         """Show a table, or its rows as of a version."""
         from console.places.tables.table_shown import Shown
 
-        same = self.shown is not None and self.shown.name == name and self.detail is not None
-        predicate = self.query_one("#predicate", Input)
-        if self.shown is None or self.shown.name != name:
-            predicate.value = ""
-        self.shown = Shown(name, version, predicate.value, sampled=name in self.sampled)
+        before = self.shown if self._name_shown == name else None
+        same = before is not None and self.detail is not None
+        if before is None:
+            self.query_one("#predicate", Input).value = ""
+        # what is typed there is asked with enter alone
+        self.shown = Shown(name, version, before.predicate if before else "", sampled=name in self.sampled)
         self._pages.pop("rows", None)
         # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
         self.set_focus(None)

@@ -42,11 +42,11 @@ def scan_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     from engine.explore.scan_explorer import is_query
 
     if is_query(shown.predicate):
-        return query_page(backend.explore_query(shown.predicate))
+        return query_page(shown.predicate, backend.explore_query(shown.predicate))
     return page_of(backend.explore_scan(shown.name, shown.predicate, detail.version))
 
 
-def query_page(scans: Sequence[QueryScan]) -> Page:
+def query_page(query: str, scans: Sequence[QueryScan]) -> Page:
     def row(scan: QueryScan) -> Row:
         return (
             visible(scan.table),
@@ -62,7 +62,8 @@ def query_page(scans: Sequence[QueryScan]) -> Page:
         *(Column("table"), Column("left"), Column("that is"), Column("of"), Column("version")),
         *(Column("scans", align="right"), Column("filters", fit="end")),
     ]
-    return Page((sentence(SCANS),), Table(columns, LazyRows(scans, row), "The query reads no Delta table."))
+    head = (*facts([("query", query)]), sentence(SCANS))
+    return Page(head, Table(columns, LazyRows(scans, row), "The query reads no Delta table."))
 
 
 def page_of(found: ScanExplained) -> Page:
@@ -82,6 +83,8 @@ def page_of(found: ScanExplained) -> Page:
 
 def _head(found: ScanExplained) -> Head:
     known = [
+        # another may be typed by now
+        ("predicate", found.predicate),
         ("before", f"{_size(found.before)}, v{found.version}"),
         ("after partitions", _size(found.after_partitions)),
         ("after statistics", _size(found.after_statistics)),
