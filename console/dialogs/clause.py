@@ -142,6 +142,8 @@ class ClauseDialog(Dialog[FormClause]):
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
+        if not self.was_readable:
+            return
         one = self.clause
         complaint = self._columns_complaint(one) or self._complaint(one)
         line = self.query_one("#complaint", Static)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,12 +18,18 @@ from console.work import Asking
 
 Result = TypeVar("Result")
 FRAME_ROWS = 8
+READABLE_SECONDS: Final = 0.7
+"""A key that comes sooner was meant for the screen before."""
 
 
 class Dialog(ModalScreen[Result], Asking):
     """A title, a body that scrolls if it must, and a row of buttons that is always in sight."""
 
     CSS_PATH = "dialog.tcss"
+    must_be_read = False
+    """Whether nothing is confirmed before it could be read, nor by a key that was pressed before it came."""
+    shown_at: float | None = None
+    """When the dialog was drawn, by the console's clock."""
     BINDINGS: ClassVar[list[BindingType]] = [
         # a dialog hides the bindings of the console
         Binding(
@@ -49,6 +55,29 @@ class Dialog(ModalScreen[Result], Asking):
                 yield from self.compose_content()
             with Horizontal(id="buttons"):
                 yield from self.compose_buttons()
+
+    def on_screen_resume(self) -> None:
+        self.mark_drawn(None)
+        self.call_after_refresh(self._is_drawn)
+
+    def _is_drawn(self) -> None:
+        # it may be closed by now
+        if self.is_current:
+            self.mark_drawn(self.console_app.clock())
+
+    def mark_drawn(self, at: float | None) -> None:
+        """It is drawn since then, or not yet. To be extended."""
+        self.shown_at = at
+
+    @property
+    def was_readable(self) -> bool:
+        """Whether the dialog has been on the screen for long enough."""
+        return not self.must_be_read or (self.shown_at is not None and self.to_be_readable <= 0)
+
+    @property
+    def to_be_readable(self) -> float:
+        """Seconds, of a dialog that is shown."""
+        return READABLE_SECONDS - (self.console_app.clock() - (self.shown_at or 0))
 
     def on_resize(self, event: events.Resize) -> None:
         # the title, the buttons and the frame stay in sight at every size; the body scrolls

@@ -14,8 +14,7 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 from typing_extensions import override
 
-from console.dialogs.dialog import FRAME_ROWS, Dialog
-from console.dialogs.writing import READABLE_SECONDS
+from console.dialogs.dialog import FRAME_ROWS, READABLE_SECONDS, Dialog
 from console.fuzzy import best_matches
 from console.words.visible import visible
 
@@ -159,7 +158,7 @@ class PickDialog(Dialog[str]):
         # what has just come under the cursor was not chosen
         if self._came_at is not None and self.console_app.clock() - self._came_at < READABLE_SECONDS:
             return
-        if (chosen := self._chosen) is not None:
+        if (chosen := self._chosen) is not None and self.was_readable:
             self.dismiss(chosen.key)
 
     @on(OptionList.OptionSelected)

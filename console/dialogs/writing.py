@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Input
+from typing_extensions import override
 
 from console.dialogs.dialog import Dialog
 from console.widgets.page import sentence
@@ -18,17 +19,13 @@ from console.words.visible import visible
 if TYPE_CHECKING:
     from engine.commit.policy import Broken
 
-READABLE_SECONDS: Final = 0.7
-"""A key that comes sooner was meant for the screen before."""
 Result = TypeVar("Result")
 
 
 class WritingDialog(Dialog[Result]):
     """The button ``#confirm`` shows its label as soon as it works."""
 
-    refuses_earlier_keys: ClassVar = True
-    shown_at: float | None = None
-    """When the dialog was drawn, by the console's clock."""
+    must_be_read = True
     to_be_typed: tuple[Broken, str] | None = None
     """The rule that asks for the table's name, and the name."""
 
@@ -63,25 +60,9 @@ class WritingDialog(Dialog[Result]):
         elif self.was_readable:
             self.dismiss(result)
 
-    def on_screen_resume(self) -> None:
-        self.shown_at = None
-        self._draw_button()
-        self.call_after_refresh(self._is_drawn)
-
-    @property
-    def was_readable(self) -> bool:
-        """Whether the dialog has been on the screen for long enough."""
-        return self.shown_at is not None and self._waits <= 0
-
-    @property
-    def _waits(self) -> float:
-        """Seconds."""
-        return READABLE_SECONDS - (self.console_app.clock() - (self.shown_at or 0))
-
-    def _is_drawn(self) -> None:
-        if not self.is_current:
-            return  # it was closed before
-        self.shown_at = self.console_app.clock()
+    @override
+    def mark_drawn(self, at: float | None) -> None:
+        super().mark_drawn(at)
         self._draw_button()
 
     def _draw_button(self) -> None:
@@ -91,4 +72,4 @@ class WritingDialog(Dialog[Result]):
         button.label = Content(label if ready else self.console_app.glyphs.ellipsis.center(len(label)))
         button.disabled = not (ready and self.may_confirm())
         if not ready and self.shown_at is not None:
-            self.set_timer(max(self._waits, 0.01), self._draw_button)
+            self.set_timer(max(self.to_be_readable, 0.01), self._draw_button)

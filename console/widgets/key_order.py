@@ -61,8 +61,8 @@ class KeyOrder:
         while self._waiting and not self._is_settling:
             event, pressed_on = self._waiting.popleft()
             screen = self._app.screen
-            # a dialog that writes takes no key that was pressed before it came
-            if screen is pressed_on or not getattr(screen, "refuses_earlier_keys", False):
+            # a dialog that is to be read takes no key that was pressed before it came
+            if screen is pressed_on or not getattr(screen, "must_be_read", False):
                 await self._deliver(event, deliver)
         if self._waiting:
             self._lose_patience_later(deliver)

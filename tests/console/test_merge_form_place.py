@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from console.dialogs.help import HelpDialog
 from console.drafts import Draft, DraftStore
 from console.statements.merge_form import Part
 from engine.model.browse import Column
-from tests.console.drive import Operator, console
+from tests.console.drive import Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -284,3 +286,34 @@ async def test_half_of_another_column_is_a_complaint_and_never_left_out(backend:
             await operator.press("backspace")
         await operator.press("enter")
         await dialog(operator, False)
+
+
+@pytest.mark.parametrize(("key", "title"), [("down", "By what do rows"), ("a", "New clause")])
+async def test_what_is_offered_late_takes_no_enter_before_it_could_be_read(
+    backend: FakeBackend, key: str, title: str
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        clock = operator.app.clock
+        assert isinstance(clock, Clock)
+        await form_of(operator, MERGE_SQL)
+        operator.app.catalog.forget()
+        backend.hold("table_columns")
+        if key == "down":
+            await in_box(operator, "condition", key)
+        else:
+            operator.merge.form_pane.clauses_view.focus_page()
+            await operator.press(key)
+        await operator.until(lambda: operator.merge.is_asking("sides"))
+        clock.stands = True
+        backend.release("table_columns")
+        await operator.sees(title)
+        await operator.press("enter")
+        await dialog(operator, True)
+        clock.seconds += 0.6
+        await operator.press("enter")
+        await dialog(operator, True)
+        assert text(operator) == MERGE_SQL
+        clock.seconds += 0.1
+        await operator.press("enter")
+        await dialog(operator, False)
+        assert text(operator) != MERGE_SQL

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from console.dialogs.pick import Choice, PickDialog
 from console.places.merge.propose import LISTING, load_choices, table_choices
 from console.statements.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
+    from console.dialogs.dialog import Dialog
     from console.places.statement.statement import StatementPlace
     from console.statements.clause_text import FormClause
     from console.statements.merge_form import MergeForm, Part
     from engine.model.browse import Column
 
+T = TypeVar("T")
+
 
 def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[str | None], None]) -> None:
     """A list of what a part could be; what is chosen replaces it."""
     if part == "condition":
-        _with_sides(place, form, partial(_offer_conditions, place, form, taken))
+        _open_with_sides(place, form, partial(_conditions_dialog, place, form), taken)
         return
     only_delta = part == "target"
     question = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
@@ -31,18 +34,16 @@ def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[s
     load_choices(place, dialog, only_delta=only_delta)
 
 
-def _offer_conditions(
-    place: StatementPlace, form: MergeForm, taken: Callable[[str | None], None], known: Sides
-) -> None:
+def _conditions_dialog(place: StatementPlace, form: MergeForm, known: Sides) -> Dialog[str] | None:
     proposals = conditions(known, form.target_name or "t", form.source_name or "s")
     if not proposals:
         place.notify("The columns of these tables are not known, so there is nothing to propose.")
-        return
+        return None
     choices = [Choice(condition, condition, why) for condition, why in proposals]
     question = "By what do rows of both belong together?"
     if not known.common:
         question += " The source's columns are not known: these are the target's."
-    place.app.push_screen(PickDialog("ON", question, choices), taken)
+    return PickDialog("ON", question, choices)
 
 
 def open_clause(
@@ -54,15 +55,15 @@ def open_clause(
 ) -> None:
     """A clause to edit, or a new one, with the columns that the target has."""
 
-    def open_dialog(known: Sides) -> None:
+    def dialog_of(known: Sides) -> Dialog[FormClause]:
         from console.dialogs.clause import ClauseDialog
 
         def complaint(changed: FormClause) -> str:
             return "" if fits(changed) else NOT_TAKEN
 
-        place.app.push_screen(ClauseDialog(clause, _columns(place, form, known), complaint), taken)
+        return ClauseDialog(clause, _columns(place, form, known), complaint)
 
-    _with_sides(place, form, open_dialog)
+    _open_with_sides(place, form, dialog_of, taken)
 
 
 def _columns(place: StatementPlace, form: MergeForm, known: Sides) -> list[tuple[str, str]]:
@@ -79,8 +80,13 @@ def _columns(place: StatementPlace, form: MergeForm, known: Sides) -> list[tuple
 NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a comment open?"
 
 
-def _with_sides(place: StatementPlace, form: MergeForm, use: Callable[[Sides], None]) -> None:
-    """Continue as soon as both tables' columns are known; without Spark, with the columns known before."""
+def _open_with_sides(
+    place: StatementPlace,
+    form: MergeForm,
+    dialog_of: Callable[[Sides], Dialog[T] | None],
+    taken: Callable[[T | None], None],
+) -> None:
+    """Open a dialog as soon as both tables' columns are known; without Spark, with the columns known before."""
     catalog = place.console_app.catalog
 
     def made(columns: Sequence[Column], of_source: Sequence[Column]) -> Sides:
@@ -88,14 +94,21 @@ def _with_sides(place: StatementPlace, form: MergeForm, use: Callable[[Sides], N
             return Sides(target=form.target)
         return sides(form.target, columns, form.source if of_source else None, of_source)
 
+    def open_dialog(known: Sides, *, late: bool = True) -> None:
+        dialog = dialog_of(known)
+        if dialog is not None:
+            # an enter may be on its way that is not meant for one that nobody has seen
+            dialog.must_be_read = late
+            place.app.push_screen(dialog, taken)
+
     names = (form.target, form.source)
     known = [() if name.startswith("(") else catalog.known_columns(name) for name in names]
     if None not in known or place.console_app.status.spark != "warm":
-        use(made(known[0] or (), known[1] or ()))
+        open_dialog(made(known[0] or (), known[1] or ()), late=False)
         return
 
     def look() -> Sides:
         columns, of_source = (() if name.startswith("(") else catalog.try_columns(name) for name in names)
         return made(columns, of_source)
 
-    place.ask_here("sides", look, use, place.unless_covered(lambda _: use(Sides(target=form.target))))
+    place.ask_here("sides", look, open_dialog, place.unless_covered(lambda _: open_dialog(Sides(target=form.target))))
