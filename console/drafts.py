@@ -26,6 +26,31 @@ class Draft:
     sql: str = ""
     params: dict[str, str] = field(default_factory=dict)
 
+    def holds(self, typed: Draft) -> bool:
+        """Whether nothing of ``typed`` is lost if this is there: a value that is not given stays as it is."""
+        return self.sql == typed.sql and all(
+            self.params.get(name, value) == value for name, value in typed.params.items() if value
+        )
+
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+def read_sql(path: Path) -> str:
+    """The text of a file. Raises UsageError with why it cannot be read."""
+    from engine.model.errors import UsageError
+
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError("FILE_TOO_BIG", f"{path} is too big for a file of SQL.", "Name a file with one MERGE.")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(
+            "FILE_NOT_READ", f"{path} cannot be read: {error.strerror or error}.", "Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("NOT_UTF8", f"{path} is not UTF-8.", "Save it as UTF-8 and try again.") from error
+
 
 _NO_LOCK = -1
 
@@ -97,13 +122,13 @@ class DraftStore:
         """The names of all that is there, in order."""
         return sorted(path.stem for path in self._folder.glob("*.sql") if not path.name.startswith("."))
 
+    def open(self, name: str) -> Draft:
+        """What was saved under that name. Raises UsageError if it cannot be read."""
+        return Draft(sql=read_sql(self._folder / f"{name}.sql"), params=self._load_params(name))
+
     def load(self, name: str) -> Draft:
-        """The draft of that name, or an empty one. Raises OSError if it exists and cannot be read."""
-        try:
-            sql = (self._folder / f"{name}.sql").read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return Draft()
-        return Draft(sql=sql, params=self._load_params(name))
+        """The draft of that name, or an empty one. Raises UsageError if it exists and cannot be read."""
+        return self.open(name) if os.path.lexists(self._folder / f"{name}.sql") else Draft()
 
     def save(self, name: str, draft: Draft, sequence: int) -> None:
         """Write the draft unless one with a higher ``sequence`` was written before. Raises OSError."""
@@ -125,6 +150,33 @@ class DraftStore:
             write_private(kept, draft.sql, durable=True)
             if draft.params:
                 write_private(kept.with_suffix(".params.json"), json.dumps(draft.params), durable=True)
+            return kept
+
+    def glimpse(self, name: str) -> str:
+        """The text of a draft as far as it can be read, to be named by and not to be edited."""
+        with suppress(OSError):
+            return (self._folder / f"{name}.sql").read_text(encoding="utf-8", errors="replace")
+        return ""
+
+    def restored(self, name: str) -> tuple[Draft, str]:
+        """The draft, and what to say of one that cannot be read: it is put aside, for a save would replace it."""
+        from engine.model.errors import UsageError
+
+        try:
+            return self.load(name), ""
+        except UsageError as error:
+            try:
+                return Draft(), f"{error.message} It is kept: drafts/{self.put_aside(name, name).name}."
+            except OSError as refused:
+                return Draft(), f"{error.message} It cannot be put aside: {refused.strerror}."
+
+    def put_aside(self, name: str, written: str) -> Path:
+        """Move the file ``written``, to the byte, to where saves of ``name`` leave it alone. Raises OSError."""
+        with self._lock:
+            kept = _free_path(self._folder, name)
+            (self._folder / f"{written}.sql").rename(kept)
+            with suppress(FileNotFoundError):
+                (self._folder / f"{written}.params.json").rename(kept.with_suffix(".params.json"))
             return kept
 
     def discard(self, name: str, sequence: int) -> None:

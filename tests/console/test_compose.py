@@ -202,19 +202,19 @@ async def test_ctrl_c_in_the_editor_is_the_editors(backend: FakeBackend, editor:
 async def test_an_editor_that_fails_leaves_the_text_and_keeps_what_it_wrote(
     backend: FakeBackend, editor: Callable[[str], Path]
 ) -> None:
-    editor('echo "half" > "$2"; exit 3')
+    editor('printf "half\\351\\n" > "$2"; exit 3')
     async with console(backend, size=(120, 36)) as operator:
         await operator.warm()
         await operator.write("my own text")
         await operator.press("f4")
         await operator.sees("ended with 3")
         assert operator.merge.editor.text == "my own text"
-        assert (backend.home / "drafts" / "merge-1.in-editor.sql").read_text() == "half\n"
+        assert (backend.home / "drafts" / "merge-1.in-editor.sql").read_bytes() == b"half\xe9\n"
         # the next one does not overwrite it unseen
         editor("true")
         await operator.press("f4")
         await operator.sees("changed nothing")
-        assert (backend.home / "drafts" / "merge-1.before-1.sql").read_text() == "half\n"
+        assert (backend.home / "drafts" / "merge-1.before-1.sql").read_bytes() == b"half\xe9\n"
 
 
 async def test_without_an_editor_or_with_one_that_is_not_there_the_reason_is_told(
@@ -288,6 +288,84 @@ async def test_a_text_that_comes_back_has_the_values_that_it_had(backend: FakeBa
         open_file(operator.merge, tmp_path / "m.sql")
         await operator.sees("1 = 1")
         assert operator.merge.pane.params == {"day": ""}
+
+
+async def test_the_values_of_the_same_text_are_kept_when_it_is_opened_with_others(backend: FakeBackend) -> None:
+    sql = "MERGE INTO a USING d ON t.day = :day"
+    DraftStore(backend.home, "merges").save("daily", Draft(sql, {"day": "2025-01-01"}), 0)
+    kept = Path(backend.home, "drafts", "merge-1.before-1.params.json")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(sql)
+        await operator.sees(":day")
+        operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
+        await operator.press("escape", "o")
+        await operator.sees("daily  saved")
+        await operator.press(*"daily", "enter")
+        await operator.sees("2025-01-01", "The values before are kept: drafts/merge-1.before-1.params.json")
+        assert kept.read_text() == '{"day": "2026-11-26"}'
+        # opened once more as it is, nothing is lost
+        await operator.press("escape", "o")
+        await operator.sees("daily  saved")
+        await operator.press(*"daily", "enter")
+        await operator.until(lambda: len(operator.app.screen_stack) == 1)
+        assert len(list(kept.parent.glob("*before*.sql"))) == 1
+
+
+async def test_values_typed_into_a_text_that_was_opened_are_kept_when_another_is(backend: FakeBackend) -> None:
+    sql = "MERGE INTO a USING d ON t.day = :day"
+    for name, text in (("daily", sql), ("other", f"{sql} AND 1 = 1")):
+        DraftStore(backend.home, "merges").save(name, Draft(text, {"day": "2025-01-01"}), 0)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        for name, shown in (("daily", "2025-01-01"), ("other", "1 = 1")):
+            await operator.press("escape", "o")
+            await operator.sees(f"{name}  saved")
+            await operator.press(*name, "enter")
+            await operator.sees(shown)
+            operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
+        kept = Path(backend.home, "drafts", "merge-1.before-1.params.json")
+        assert kept.read_text() == '{"day": "2026-11-26"}'
+
+
+async def test_a_draft_that_is_not_utf_8_is_put_aside_to_the_byte(backend: FakeBackend) -> None:
+    drafts = backend.home / "drafts"
+    drafts.mkdir()
+    (drafts / "merge-1.sql").write_bytes(b"MERGE INTO caf\xe9")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("is not UTF-8. It is kept:", "drafts/merge-1.before-1.sql.")
+        await operator.write(MERGE_SQL)
+        await operator.until(lambda: DraftStore(backend.home).load("merge-1").sql == MERGE_SQL)
+    assert (drafts / "merge-1.before-1.sql").read_bytes() == b"MERGE INTO caf\xe9"
+
+
+async def test_a_saved_merge_that_is_not_utf_8_or_is_gone_is_told_and_not_opened(backend: FakeBackend) -> None:
+    merges = DraftStore(backend.home, "merges")
+    merges.save("daily", Draft("MERGE INTO a"), 0)
+    path = backend.home / "merges" / "daily.sql"
+    path.write_bytes(b"MERGE INTO caf\xe9")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write("mine")
+        for reason in ("is not UTF-8", "No such file"):
+            await operator.press("escape", "o")
+            await operator.sees("daily  saved")
+            if reason == "No such file":
+                path.unlink()
+            await operator.press(*"daily", "enter")
+            await operator.sees(reason)
+            assert operator.merge.editor.text == "mine"
+
+
+async def test_a_draft_that_another_editor_wrote_begins_without_a_byte_order_mark(backend: FakeBackend) -> None:
+    (backend.home / "drafts").mkdir()
+    (backend.home / "drafts" / "merge-1.sql").write_text(f"\ufeff{MERGE_SQL}", encoding="utf-8")
+    async with console(backend) as operator:
+        await operator.press("2")
+        await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
 
 
 async def test_a_saved_merge_is_never_replaced_unasked(backend: FakeBackend) -> None:

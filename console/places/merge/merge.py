@@ -128,7 +128,7 @@ class MergePlace(FormSqlPlace):
         if unnamed:
             self.ask(
                 "restored",
-                lambda: {number: target_of(store.load(f"merge-{number}").sql) for number in unnamed},
+                lambda: {number: target_of(store.glimpse(f"merge-{number}")) for number in unnamed},
                 named,
                 lambda _: None,
             )

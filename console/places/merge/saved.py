@@ -146,7 +146,7 @@ def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
 
     def load() -> Draft:
         if kind == "saved":
-            return store.load(name)
+            return store.open(name)
         return draft_of(place.backend.operation(name))
 
     def opened(draft: Draft) -> None:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog, expanded
 from console.dialogs.pick import Choice
-from console.drafts import Draft
+from console.drafts import Draft, read_sql
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
 
-MAX_BYTES = 16 * 1024 * 1024
 BY_PATH = Choice("path", "a .sql file", "type its path")
 
 
@@ -27,22 +26,6 @@ def typed_path(typed: str) -> Choice | None:
 def demo_merges(home: Path) -> list[Choice]:
     """The merges that ``demo`` has written, if it was run."""
     return [Choice(f"file {path}", path.stem, "of the demo") for path in sorted((home / "demo").glob("*.sql"))]
-
-
-def read_sql(path: Path) -> str:
-    """The text of a file. Raises UsageError with why it cannot be read."""
-    from engine.model.errors import UsageError
-
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UsageError("FILE_TOO_BIG", f"{path} is too big for a file of SQL.", "Name a file with one MERGE.")
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(
-            "FILE_NOT_READ", f"{path} cannot be read: {error.strerror or error}.", "Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise UsageError("NOT_UTF8", f"{path} is not UTF-8.", "Save it as UTF-8 and try again.") from error
 
 
 def ask_for_file(place: StatementPlace) -> None:

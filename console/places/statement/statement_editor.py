@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
+UNDONE = "text before is kept: ctrl+z in the editor, or"
 EDITED = "The text was edited; Spark has not checked it yet."
 _TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
 _PYTHON = re.compile(r"\bDeltaTable\s*\.|\.\s*when(Not)?Matched(BySource)?(Update|Insert|Delete)")
@@ -77,7 +78,7 @@ class ComposePane(Vertical, Asking):
         """A plan is made as soon as Spark is up."""
         self._latest: Draft | None = None
         """The text that may not be on disk yet."""
-        self._given = ""
+        self._given = Draft()
         """The last text that came from elsewhere: not worth keeping until it is edited."""
         self._message_of = Draft("")
         """The text that the sentences below the editor are about."""
@@ -144,19 +145,21 @@ class ComposePane(Vertical, Asking):
     def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
         """Other text in the editor, with its values if there are any. What was there is put aside, and undo brings it
         back, with its values."""
-        before, given, self._given = self.text, self._given, sql
-        values = self.params
+        before, new = Draft(self.text, self.params), Draft(sql, dict(params or {}))
+        given, self._given = self._given, new
         if params is not None:
-            if before != sql:
-                self._values_of[before] = values
+            if before.sql != sql:
+                self._values_of[before.sql] = before.params
             self.query_one(Parameters).remember(params)
-        if before.strip() and before not in (sql, given):
+        if before.sql.strip() and not given.holds(before) and not new.holds(before):
+            # undo brings back a text, and its values with it
+            kept_by, end = ("values before are kept:", ".params.json") if before.sql == sql else (UNDONE, ".sql")
             try:
-                kept = self._drafts.keep(self.draft_name, Draft(before, values))
+                kept = self._drafts.keep(self.draft_name, before)
             except OSError as error:
                 self.notify(f"The text before could not be put aside: {error}", severity="warning")
             else:
-                self.notify(f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}.")
+                self.notify(f"The {kept_by} drafts/{kept.with_suffix(end).name if kept else ''}.")
         self.editor.replace_all(sql)
 
     @property
@@ -190,8 +193,8 @@ class ComposePane(Vertical, Asking):
         before = self.text
         path = self.console_app.home / "drafts" / f"{self.draft_name}.in-editor.sql"
         try:
-            if path.exists() and (left := path.read_text(encoding="utf-8", errors="replace")) != before:
-                self._drafts.keep(self.draft_name, Draft(left))
+            if path.exists() and path.read_bytes() != before.encode():
+                self._drafts.put_aside(self.draft_name, path.stem)
             command = editor_command()
             with self.app.suspend():
                 after = edit_in(command, path, before)
@@ -206,11 +209,9 @@ class ComposePane(Vertical, Asking):
                 self.editor.replace_all(after)
 
     def _restore(self) -> None:
-        try:
-            draft = self._drafts.load(self.draft_name)
-        except OSError as error:
-            self.notify(f"The draft cannot be read: {error}", severity="warning")
-            return
+        draft, told = self._drafts.restored(self.draft_name)
+        if told:
+            self.notify(told, title="Draft", severity="warning", timeout=10)
         self.query_one(Parameters).remember(draft.params)
         if draft.sql:
             with self.prevent(TextArea.Changed):
