@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
 
+from rich.cells import cell_len
 from console.words.visible import visible
 
+from console.words.format import padded
 Row = tuple["str | None", ...]
 Value = Callable[[int], "float | str | None"]
 T = TypeVar("T")
@@ -191,9 +193,9 @@ def signed(sign: str, sign_style: str, text: str | Content, style: str = "") -> 
 def facts(pairs: Iterable[tuple[str, str]]) -> Head:
     """Names and values, the values in line."""
     known = [(visible(name), value) for name, value in pairs]
-    width = max((len(name) for name, _ in known), default=0)
+    width = max((cell_len(name) for name, _ in known), default=0)
     return tuple(
-        Paragraph(sentence(value).body, Content.styled(name.ljust(width + 2), "$foreground-muted"))
+        Paragraph(sentence(value).body, Content.styled(padded(name, width + 2), "$foreground-muted"))
         for name, value in known
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
+from rich.cells import cell_len
+
 _UUID_AND_CODEC = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
 _SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
@@ -66,38 +68,57 @@ def duration(milliseconds: int) -> str:
 
 
 def elide_middle(text: str, width: int, ellipsis: str = "…") -> str:
-    """``text`` in at most ``width`` characters, cut in its middle: both ends of a path tell most."""
-    if len(text) <= width:
+    """``text`` in at most ``width`` cells of the terminal, cut in its middle: both ends of a path tell most."""
+    if cell_len(text) <= width:
         return text
-    if width <= len(ellipsis):
-        return text[: max(width, 0)]
-    kept = width - len(ellipsis)
+    if width <= cell_len(ellipsis):
+        return _begin(text, width)
+    kept = width - cell_len(ellipsis)
     tail = (kept + 1) // 2
-    return text[: kept - tail] + ellipsis + text[-tail:]
+    return _begin(text, kept - tail) + ellipsis + _end(text, tail)
 
 
 def elide_file(path: str, width: int, ellipsis: str = "…") -> str:
-    """A data file's path in at most ``width`` characters: ``…19/part-00031….parquet``.
+    """A data file's path in at most ``width`` cells: ``…19/part-00031….parquet``.
 
     What tells files apart is kept: the number before the UUID that Spark puts into names goes last.
     """
-    if len(path) <= width:
+    if cell_len(path) <= width:
         return path
     path = _UUID_AND_CODEC.sub(ellipsis, path)
-    if len(path) <= width:
+    if cell_len(path) <= width:
         return path
     folders, slash, name = path.rpartition("/")
-    room = width - len(name) - len(slash) - len(ellipsis)
+    room = width - cell_len(name) - cell_len(slash) - cell_len(ellipsis)
     if not slash or room < 0:
         return elide_middle(name, width, ellipsis)
-    return f"{ellipsis}{folders[len(folders) - room :] if room else ''}/{name}"
+    return f"{ellipsis}{_end(folders, room)}/{name}"
 
 
 def elide_end(text: str, width: int, ellipsis: str = "…") -> str:
-    """``text`` in at most ``width`` characters, cut at its end."""
-    if len(text) <= width:
+    """``text`` in at most ``width`` cells, cut at its end."""
+    if cell_len(text) <= width:
         return text
-    return text[: max(width - len(ellipsis), 0)] + ellipsis[: max(width, 0)]
+    return _begin(text, width - cell_len(ellipsis)) + _begin(ellipsis, width)
+
+
+def _begin(text: str, width: int) -> str:
+    """As much of the beginning as fits; half of a character of two cells does not."""
+    taken = 0
+    for at, character in enumerate(text):
+        taken += cell_len(character)
+        if taken > width:
+            return text[:at]
+    return text
+
+
+def _end(text: str, width: int) -> str:
+    return _begin(text[::-1], width)[::-1]
+
+
+def padded(text: str, width: int) -> str:
+    """``text`` with blanks behind it, ``width`` cells wide."""
+    return text + " " * (width - cell_len(text))
 
 
 def parse_time(text: str) -> datetime | None:

@@ -124,6 +124,16 @@ def test_the_number_of_a_file_goes_last(width: int, shown: str) -> None:
     assert words.elide_file(FILE, width) == shown
 
 
+@pytest.mark.parametrize(
+    ("width", "end", "middle"), [(6, "日本語", "日本語"), (5, "日本…", "日…語"), (4, "日…", "…語")]
+)
+def test_a_character_of_two_cells_takes_two(width: int, end: str, middle: str) -> None:
+    assert words.elide_end("日本語", width) == end
+    assert words.elide_middle("日本語", width) == middle
+    assert words.elide_file("日本語/日本", 8) == "…語/日本"
+    assert words.padded("日本", 6) == "日本  "
+
+
 def test_a_file_without_a_folder_is_cut_in_its_middle() -> None:
     assert words.elide_file("abcdefghij", 5) == "ab…ij"
 
