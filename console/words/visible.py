@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Letters and marks that draw nothing, which `str.isprintable` lets pass.
-_BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-_BLANK_LETTER = re.compile(f"[{_BLANK_LETTERS}]")
+# Letters and marks that draw nothing, which `str.isprintable` lets pass: those that Unicode calls default ignorable,
+# the variation selectors among them, and the blanks of Braille and of Khitan.
+_BLANK_LETTER = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U000e0000-\U000e0fff]"
+)
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -53,7 +55,7 @@ def _one_line(text: str) -> str:
 def _shown(character: str) -> str:
     # The no-break and typographic spaces (Zs) are not "printable" to Python, yet draw as blanks do.
     if character.isprintable() or unicodedata.category(character) == "Zs":
-        return _escaped(character) if character in _BLANK_LETTERS else character
+        return _escaped(character) if _BLANK_LETTER.match(character) else character
     return _escaped(character)
 
 

@@ -20,6 +20,8 @@ from console.words.visible import cell, is_visible, visible
         ("\u202egnp", "\\u202egnp"),
         ("a\u200bb", "a\\u200bb"),
         ("a\u3164b", "a\\u3164b"),
+        ("a\ufe0f\u180b", "a\\ufe0f\\u180b"),
+        ("a\U000e0101", "a\\U000e0101"),
         ("a\u00a0b\n", "a\u00a0b\\n"),
         ("\U000e0041", "\\U000e0041"),
         ("\ud800", "\\ud800"),
