@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -14,7 +15,8 @@ from textual.widgets import Button, Static
 from console.dialogs.dialog import Dialog
 from console.widgets.cell_lines import CellLines
 from console.widgets.page import Paragraph
-from console.words.visible import visible
+from console.words.format import padded
+from console.words.visible import cell, or_null, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +35,7 @@ class RowDialog(Dialog[None]):
     """``lines``: column, value, and the value it becomes (the same object where it stays)."""
 
     AUTO_FOCUS = "#close"
-    HELP = "One row in full. The arrow keys go from cell to cell; a cell or the whole row can be copied."
+    HELP = "One row, cell by cell. The arrow keys go from one to the next; a cell or the whole row can be copied."
     DEFAULT_CSS = """
     RowDialog #hint { width: 1fr; }
     """
@@ -55,7 +57,7 @@ class RowDialog(Dialog[None]):
         return visible(self._title)
 
     def compose_content(self) -> Iterable[Widget]:
-        width = max((len(visible(name)) for name, _, _ in self._lines), default=0)
+        width = max((cell_len(visible(name)) for name, _, _ in self._lines), default=0)
         yield CellLines(self._line(line, width) for line in self._lines)
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -73,26 +75,24 @@ class RowDialog(Dialog[None]):
         self.query_one("#content").scroll_to_region(cells.chosen_region, animate=False)
 
     def action_copy_cell(self) -> None:
-        name, old, new = self._lines[self.query_one(CellLines).chosen]
-        self.app.copy_to_clipboard(_shown(old if old == new else new))
+        name, _, new = self._lines[self.query_one(CellLines).chosen]
+        self.app.copy_to_clipboard(or_null(new))
         self.notify(f"Copied {visible(name)}.")
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard("\n".join(f"{name}\t{_shown(old)}\t{_shown(new)}" for name, old, new in self._lines))
+        self.app.copy_to_clipboard(
+            "\n".join(f"{name}\t{or_null(old)}\t{or_null(new)}" for name, old, new in self._lines)
+        )
         self.notify("Copied the row.")
 
     def _line(self, line: Line, width: int) -> Paragraph:
         name, old, new = line
         glyphs = self.console_app.glyphs
         changed = ("  ", "") if old == new else (f"{glyphs.changed} ", "$text-warning")
-        lead = Content.assemble(changed, (visible(name).ljust(width + 2), "$foreground-muted"))
+        lead = Content.assemble(changed, (padded(visible(name), width + 2), "$foreground-muted"))
         body = _value(old) if old == new else Content.assemble(_value(old), f" {glyphs.becomes} ", _value(new))
         return Paragraph(body, lead)
 
 
-def _shown(value: str | None) -> str:
-    return "NULL" if value is None else value
-
-
 def _value(value: str | None) -> Content:
-    return Content.styled("NULL", "dim italic") if value is None else Content(visible(value))
+    return Content.styled(cell(value), "dim italic" if value is None else "")

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from console.widgets.page import Column, Order, Table, order_of
 from console.words.format import elide_end, elide_file
 from console.words.glyphs import UNICODE, Glyphs
-from console.words.visible import visible
+from console.words.visible import or_null, visible
 from console.work import Asking
 
 PADDING = 1
@@ -29,7 +29,6 @@ READABLE_FIT = 24
 MAXIMUM_CELL = 400
 MEASURED = 600
 """About as many rows, spread over all, are measured. A wider cell elsewhere widens its column once it is in sight."""
-NULL = "NULL"
 CUT = "~"
 """Where the edge cuts a text, in a terminal whose ellipsis takes several cells."""
 
@@ -201,9 +200,8 @@ class Grid(ScrollView, Asking, can_focus=True):
         return [self._text(row[at], self.table.columns[at]) for row in self._sample]
 
     def _text(self, cell: str | None, column: Column) -> str:
-        if cell is None:
-            return NULL
-        return column.short(cell) if self._is_short and column.short is not None else cell
+        shown = or_null(cell)
+        return column.short(shown) if self._is_short and column.short is not None else shown
 
     def _measured(self) -> list[int]:
         """The widths that the columns ask for."""

@@ -31,15 +31,20 @@ def visible(text: str, *, lines: bool = False, tab_size: int = 4) -> str:
     return _one_line(text)
 
 
-def cell(value: str | None) -> str:
-    """A value of a row. NULL is ``NULL``, and a text that reads NULL is in quotes."""
+def or_null(value: str | None) -> str:
+    """A value of a row as text. NULL is ``NULL``; a text that reads so is in quotes, as is one that reads as that."""
     if value is None:
         return "NULL"
-    return "'NULL'" if value == "NULL" else visible(value)
+    return f"'{value}'" if value.strip("'") == "NULL" else value
+
+
+def cell(value: str | None) -> str:
+    """A value of a row in a sentence: NULL is told from a text that reads NULL."""
+    return visible(or_null(value))
 
 
 def grid_cell(value: str | None) -> str | None:
-    """A value of a row for a table, which draws NULL by itself."""
+    """A value of a row for a table, which tells NULL from texts by itself."""
     return None if value is None else visible(value)
 
 

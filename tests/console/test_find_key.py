@@ -103,6 +103,17 @@ async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: 
     assert not page.table.rows
 
 
+async def test_an_empty_text_is_told_from_a_column_that_a_side_has_not() -> None:
+    from console.places.merge.find_key import key_page
+    from console.words.glyphs import UNICODE
+    from engine.explore.find_key import FoundKey, FoundRow
+
+    row = FoundRow("matched", {"id": "5", "op": ""}, {"id": "5", "note": ""}, (), None)
+    table = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE).table
+    assert table is not None
+    assert [*table.rows] == [("id", "5", "5"), ("note", "(not read)", ""), ("op", "", "(no such column)")]
+
+
 async def test_a_question_that_is_replaced_at_once_ends_and_leaves_nothing_running(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)

@@ -68,3 +68,13 @@ async def test_a_row_of_few_cells_takes_every_key(backend: FakeBackend, lines: l
         dialog = await open_row(operator, lines)
         await operator.press("down", "up", "pagedown", "y")
         assert operator.app.screen is dialog
+
+
+async def test_null_is_told_from_a_text_that_reads_null_where_it_is_copied(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await open_row(operator, [("a", None, None), ("b", "NULL", "NULL")])
+        await operator.sees("a  NULL", "b  'NULL'")
+        await operator.press("y")
+        assert operator.app.clipboard == "a\tNULL\tNULL\nb\t'NULL'\t'NULL'"
+        await operator.press("down", "c")
+        assert operator.app.clipboard == "'NULL'"

@@ -27,6 +27,8 @@ KINDS = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
+NOT_READ, NO_COLUMN = "(not read)", "(no such column)"
+"""What is not there: an empty cell is an empty text."""
 CLAUSE_WIDTH = 44
 FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
@@ -165,14 +167,13 @@ def _cells(row: FoundRow, number: str, glyphs: Glyphs) -> list[Row]:
     target |= {name: (before, after) for name, before, after in changes}
     rows: list[Row] = []
     for name in [*target, *(name for low, name in names.items() if low not in {one.lower() for one in target})]:
-        cells = source.get(name.lower(), "") if row.source else ""
-        rows.append((number, visible(name), grid_cell(cells), _target(row, target.get(name), glyphs)))
+        of_source = grid_cell(source.get(name.lower(), NOT_READ)) if row.source else ""
+        of_target = _target(row, target[name], glyphs) if name in target else NO_COLUMN if target else ""
+        rows.append((number, visible(name), of_source, of_target))
     return rows
 
 
-def _target(row: FoundRow, cells: tuple[str | None, str | None] | None, glyphs: Glyphs) -> str | None:
-    if cells is None:
-        return ""
+def _target(row: FoundRow, cells: tuple[str | None, str | None], glyphs: Glyphs) -> str | None:
     before, after = cells
     action = row.change.action if row.change is not None else None
     if action == "insert":

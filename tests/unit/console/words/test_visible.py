@@ -45,3 +45,4 @@ def test_nothing_but_what_draws_is_left(text: str) -> None:
 
 def test_a_text_that_reads_null_is_told_from_null() -> None:
     assert [cell(value) for value in (None, "NULL", "null", "a\n")] == ["NULL", "'NULL'", "null", "a\\n"]
+    assert cell("'NULL'") == "''NULL''"
