@@ -36,6 +36,7 @@ def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("console.app.locale_speaks_utf8", lambda: True)
     # tests type at once; nobody is disturbed by an early check
     monkeypatch.setattr("console.places.statement.statement_editor.VALIDATE_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr("console.places.history.history.this_year", lambda: "2026")
     monkeypatch.setattr("console.places.history.history.REST_SECONDS", 0.01)
     monkeypatch.setattr("console.places.history.history.FILTER_SECONDS", 0.01)
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -92,6 +92,19 @@ def test_a_result_is_shortened_to_what_tells_most() -> None:
     assert short_result("rehearsed, DEVIATED") == "rehearsed, DEVIATED"
 
 
+@pytest.mark.parametrize("words", ["1 of 3 expectations fails: rows_2024, id_007", "localhost:15002 +12,345 is gone"])
+def test_a_number_in_words_is_not_rounded_it_may_be_a_name_s(words: str) -> None:
+    assert short_result(words) == words
+
+
+async def test_a_time_of_another_year_keeps_its_year_at_80_columns(backend: FakeBackend) -> None:
+    first, second, *_ = backend.ledger
+    backend.ledger = [first, second.model_copy(update={"started_at": "2025-11-20T11:40:00Z"})]
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("✔ kept", " 11-20 12:05 ", " 2025-11-20 11:40 ")
+
+
 async def test_the_operation_under_the_cursor_shows_promise_against_actual(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await operator.press("3")

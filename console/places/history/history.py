@@ -29,6 +29,7 @@ from console.places.history.undoing import Undoing
 from console.status import Status
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
+from console.words.format import this_year
 from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ class HistoryPlace(Undoing):
         self._row = rows.get(self._wanted, rows.get(before, 0))
         if self._wanted in rows:
             self._wanted = ""
-        page = list_page(self.listed, self._outcomes, len(self.operations), self.console_app.glyphs, self.grouping)
+        glyphs, total = self.console_app.glyphs, len(self.operations)
+        page = list_page(self.listed, self._outcomes, total, glyphs, self.grouping, this_year())
         self.list_view.show(replace(page, at=self._row), again=bool(before))
         if self.view == "plots":
             self._plot()

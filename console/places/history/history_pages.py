@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
 LIMIT = 500
 """How many operations are listed."""
 GROUPINGS = ("", "table", "day")
-# of a time, not of a day
-YEAR = re.compile(r"\d{4}-(?=\d\d-\d\d \d\d:)")
 ERROR_CLASS = re.compile(r"\[(?:DELTA_)?([A-Z_0-9.]+)\]")
-COUNT = re.compile(r"\d[\d,]*")
+CHANGED_ROWS = re.compile(r"[+~-][\d,]+(?: [+~-][\d,]+)*")
+COUNT = re.compile(r"[\d,]+")
 
 
 def matches(operation: Operation, words: Sequence[str]) -> bool:
@@ -86,8 +86,11 @@ def table(one: Operation) -> str:
     return one.table.removeprefix("spark_catalog.")
 
 
-def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyphs: Glyphs, by: str = "") -> Page:
-    """``outcomes`` are by operation; ``total`` counts the operations before they were filtered."""
+def list_page(
+    listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyphs: Glyphs, by: str = "", year: str = ""
+) -> Page:
+    """``outcomes`` are by operation; ``total`` counts the operations before they were filtered. Where there is little
+    room, times in ``year`` do without it."""
     rows = [
         _group_row(one, by, glyphs)
         if isinstance(one, Group)
@@ -95,7 +98,7 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
         for one in listed
     ]
     columns = [
-        Column("started", value=lambda at: _started(listed[at]), short=lambda cell: YEAR.sub("", cell, count=1)),
+        Column("started", value=lambda at: _started(listed[at]), short=partial(short_time, year)),
         Column("table", fit="file"),
         Column("kind"),
         Column(
@@ -129,10 +132,17 @@ def _started(one: Operation | Group) -> str:
     return (one.operations[0] if isinstance(one, Group) else one).started_at
 
 
+def short_time(year: str, started: str) -> str:
+    """``11-20 12:04`` of a time in ``year``; a day stays as it is."""
+    return re.sub(rf"^( *){year}-(?=\d\d-\d\d \d\d:)", r"\1", started)
+
+
 def short_result(result: str) -> str:
-    """``+30.2k ~1,204``, and the class of an error alone."""
+    """``+30.2k ~1,204``, and the class of an error alone. Words stay as they are: a number in them may be a name's."""
     if (error := ERROR_CLASS.match(result)) is not None:
         return error[1]
+    if CHANGED_ROWS.fullmatch(result) is None:
+        return result
     return COUNT.sub(lambda found: rounded(int(found[0].replace(",", ""))), result)
 
 
