@@ -123,11 +123,13 @@ def _detail(one: TableDetail, versions: list[TableVersion]) -> list[RenderableTy
                 "clustered by": ", ".join(one.clustering_columns),
                 "features": ", ".join(one.features),
                 "about": one.description,
-                **one.properties,
             }
         ),
-        "",
     ]
+    if one.properties:
+        # names of others, which may be those of the facts above
+        parts += ["", Text("Properties", BOLD), Padding(facts(one.properties), (0, 0, 0, 2))]
+    parts.append("")
     columns = table("column", "type", "", "comment")
     for column in one.columns:
         marks = ("" if column.nullable else "not null ") + ("partition" if column.is_partition else "")
