@@ -105,6 +105,9 @@ class Place(Screen[None], Asking):
                 return
 
     def copy(self, text: str, what: str) -> None:
-        """Copy to the terminal's clipboard (OSC 52), and say so."""
+        """Copy to the terminal's clipboard (OSC 52), and say so. Nothing would wipe what was copied before."""
+        if not text:
+            self.notify("There is nothing to copy.")
+            return
         self.app.copy_to_clipboard(text)
         self.notify(f"Copied {what}.")

@@ -39,6 +39,7 @@ class SessionPlace(Place):
     def __init__(self) -> None:
         super().__init__()
         self.facts: Mapping[str, str] = {}
+        """Those that are shown."""
         self._said = ""
         """The state of Spark that the page is about."""
 
@@ -70,14 +71,14 @@ class SessionPlace(Place):
         if self.console_app.status.spark != "warm":
             self._say_state()
             return
-        self.ask("session", self.backend.describe_session, self._described, self.page.fail, of=self._spark)
+        self.ask("session", self.backend.describe_session, self._described, self._not_described, of=self._spark)
 
     def _spark(self) -> str:
         return self.console_app.status.spark
 
     def _say_state(self) -> None:
         status = self.console_app.status
-        self._said = status.spark
+        self._said, self.facts = status.spark, {}
         if status.spark == "warm":
             self.page.say("Asking Spark…")
         elif status.spark == "lost":
@@ -100,6 +101,10 @@ class SessionPlace(Place):
         )
         if self.focused is None:
             self.page.focus_page()
+
+    def _not_described(self, failure: Failure) -> None:
+        self.facts = {}
+        self.page.fail(failure)
 
     def action_stop_server(self) -> None:
         if work := self.console_app.status.work:

@@ -243,3 +243,19 @@ async def test_the_tables_place_says_what_is_so_while_spark_comes_back(backend: 
         assert "F9 starts it again" not in operator.screen
         comes.set()
         await operator.sees("bigint")
+
+
+async def test_facts_of_a_session_that_is_not_there_are_not_copied(backend: FakeBackend) -> None:
+    backend.hold("connect")
+    async with console(backend) as operator:
+        operator.app.copy_to_clipboard("what was copied before")
+        await operator.press("5")
+        await operator.sees("Spark at local[*] is starting.")
+        await operator.press("y")
+        await operator.sees("There is nothing to copy.")
+        backend.release("connect")
+        await operator.sees("Spark is warm")
+        operator.app.copy_to_clipboard("what was copied before")
+        await lose_spark(operator, backend)
+        await operator.press("y")
+        assert operator.app.clipboard == "what was copied before"
