@@ -82,7 +82,8 @@ def load_theme(path: Path) -> Theme:
         values = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
     except (OSError, UnicodeDecodeError) as error:
         raise BadThemeError(f"Theme file {path.name} cannot be read: {error}") from error
-    except yaml.YAMLError as error:
+    # what looks like a date and is none
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise BadThemeError(f"Theme file {path.name} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         raise BadThemeError(f"Theme file {path.name} must be a mapping of keys to colours.")

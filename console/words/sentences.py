@@ -224,7 +224,7 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         return nothing_committed(plan)
     kept = "kept its promise" if result.kept else deviated(result.deviations)
     if result.already_applied:
-        text = f"was committed already, as v{number(result.version)}: nothing changed now"
+        text = f"was committed already, as v{result.version}: nothing changed now"
         return text if result.kept else f"{kept} {dot} {text}"
     parts = [
         kept,

@@ -148,6 +148,7 @@ async def test_every_place_opens_in_every_theme(backend: FakeBackend) -> None:
 
 BAD_THEMES = {
     "name: [unclosed": "is not valid YAML",
+    "name: mine\nprimary: 2026-02-30": "is not valid YAML: day is out of range",
     "- a list": "must be a mapping",
     "primary: red": "it needs a name",
     "name: mine": "it needs a primary colour",

@@ -183,6 +183,7 @@ def test_a_summary_is_one_line() -> None:
         ),
         ({"already_applied": True, "version": None}, "was applied already: nothing changed now"),
         ({"already_applied": True, "kept": True}, "was committed already, as v8: nothing changed now"),
+        ({"already_applied": True, "version": 1234}, "was committed already, as v1234: nothing changed now"),
         (
             {"already_applied": True, "kept": False},
             "DEVIATED in 0 numbers · was committed already, as v8: nothing changed now",
