@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from itertools import count
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
@@ -114,14 +116,16 @@ def order_again(table: Table | None, order: Order | None) -> Order | None:
     return order_of(table, order.column, descending=order.descending)
 
 
-def _sort_key(cell: float | str | None) -> tuple[int, float | str]:
+def _sort_key(cell: float | str | None) -> tuple[int, float | Decimal | str]:
     if not isinstance(cell, str):
         return 0, cell or 0
     try:
-        number = float(cell.replace(",", ""))
-    except ValueError:
+        # a float takes neighbours of more than 15 digits for one
+        number = Decimal(cell.replace(",", ""))
+    except InvalidOperation:
         return 1, cell.casefold()
-    return (0, number) if number == number else (1, cell)  # noqa: PLR0124  NaN has no place in an order
+    # NaN has no place in an order
+    return (1, cell) if number.is_nan() else (0, number)
 
 
 def in_order(table: Table, order: Order | None) -> Table:

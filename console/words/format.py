@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from rich.cells import cell_len
 
 _UUID_AND_CODEC = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
+_PARTS_OF_A_SECOND = re.compile(r"\.\d+")
 _SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -124,8 +125,9 @@ def padded(text: str, width: int) -> str:
 def parse_time(text: str) -> datetime | None:
     """ISO 8601 as an aware time; without a zone it counts as UTC, as the engine writes it."""
     try:
-        # Python 3.10 does not read the Z
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        # Python 3.10 does not read the Z, nor parts of a second but by three or six digits
+        whole = _PARTS_OF_A_SECOND.sub(lambda parts: f"{parts[0][:7]:0<7}", text.replace("Z", "+00:00"), count=1)
+        moment = datetime.fromisoformat(whole)
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
@@ -143,13 +145,13 @@ def local_time(text: str | None, *, zone: bool = False, seconds: bool = True) ->
     return f"{shown} {local.strftime('%Z')}" if zone else shown
 
 
+def to_the_second(text: str) -> str:
+    """An ISO 8601 time without the parts of its seconds, in its own zone."""
 def this_year() -> str:
     """The year of the reader's clock and zone."""
     return f"{datetime.now().astimezone().year:04}"
 
 
-def to_the_second(text: str) -> str:
-    """An ISO 8601 time without the parts of its seconds, in its own zone."""
     return re.sub(r"(:\d\d)\.\d+", r"\1", text)
 
 
