@@ -83,11 +83,23 @@ class Table:
     """The sentence shown if there are no rows."""
     still: int = 0
     """So many of the first columns stay where they are while the others scroll sideways."""
+    cut: str = ""
+    """Which of its cells are not whole, in words; "" if all are."""
 
     @property
     def names(self) -> list[str]:
-        """The labels of the columns; one without has a number."""
-        return [column.label or f"column {at}" for at, column in enumerate(self.columns, start=1)]
+        """The labels of the columns; one without has a number. No two are alike, nor are they to a reader to whom case
+        is nothing: the facts of a file stand beside columns that may be called as they are."""
+        labels = [column.label or f"column {at}" for at, column in enumerate(self.columns, start=1)]
+        known = {label.casefold() for label in labels}
+        names: dict[str, str] = {}
+        for label in labels:
+            name = label
+            if label.casefold() in names:
+                others = (f"{label} ({number})" for number in count(2))
+                name = next(one for one in others if one.casefold() not in known and one.casefold() not in names)
+            names[name.casefold()] = name
+        return list(names.values())
 
 
 @dataclass(frozen=True)

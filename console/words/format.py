@@ -145,13 +145,13 @@ def local_time(text: str | None, *, zone: bool = False, seconds: bool = True) ->
     return f"{shown} {local.strftime('%Z')}" if zone else shown
 
 
-def to_the_second(text: str) -> str:
-    """An ISO 8601 time without the parts of its seconds, in its own zone."""
 def this_year() -> str:
     """The year of the reader's clock and zone."""
     return f"{datetime.now().astimezone().year:04}"
 
 
+def to_the_second(text: str) -> str:
+    """An ISO 8601 time without the parts of its seconds, in its own zone."""
     return re.sub(r"(:\d\d)\.\d+", r"\1", text)
 
 

@@ -93,14 +93,8 @@ async def test_another_table_begins_without_a_predicate(backend: FakeBackend) ->
 async def test_a_whole_query_is_explored_scan_by_scan(backend: FakeBackend) -> None:
     async with console(backend, size=(180, 36)) as operator:
         await explore(operator, "select 1")
-        await operator.sees(
-            "query  select 1",
-            "Equal scans are listed once",
-            "sales.orders",
-            "v41",
-            "40 files, 934 MB",
-            "3 files, 69 MB",
-        )
+        await operator.sees("query  select 1", "Equal scans are listed once", "files left")
+        await operator.sees("sales.orders 3 69 MB exact 40 934 MB v41 2")
         await operator.sees(
             "exact", "isnotnull(amount) AND (amount > 100 [/x] \\x1b)", "as written", "estimated", "none"
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,13 +16,15 @@ if TYPE_CHECKING:
     from console.places.place import Place
     from console.widgets.page import Row, Table
 
+NEEDS_QUOTES = re.compile('[",\r\n]')
+
 
 def ask_where_to_export(place: Place, table: Table, name: str) -> None:
     """Ask for a path, then write every row of the table there."""
     dialog = PathDialog(
         f"Export {count(len(table.rows), 'row')}",
-        "As they are shown, numbers and sizes in full. A name that ends in .csv, .json or .parquet says which; "
-        "the file is yours alone to read.",
+        f"As they are shown, numbers and sizes in full{f', but {table.cut}' if table.cut else ''}. A name that ends in "
+        ".csv, .json or .parquet says which; the file is yours alone to read.",
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,
@@ -33,13 +34,15 @@ def ask_where_to_export(place: Place, table: Table, name: str) -> None:
 
 
 def as_csv(table: Table) -> str:
-    """With a line of names. NULL is an empty cell, as it is to Spark."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(column.label for column in table.columns)
-    for row in plain_rows(table):
-        writer.writerow("" if cell is None else cell for cell in row)
-    return text.getvalue()
+    """With a line of names. NULL is an empty cell and an empty text is in quotes, as they are to Spark."""
+    lines = (table.names, *plain_rows(table))
+    return "".join(f"{','.join(map(_in_csv, line))}\n" for line in lines)
+
+
+def _in_csv(cell: str | None) -> str:
+    if cell is None:
+        return ""
+    return '"{}"'.format(cell.replace('"', '""')) if not cell or NEEDS_QUOTES.search(cell) else cell
 
 
 def as_json(table: Table) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from console.places.tables.table_shown import Shown
@@ -50,20 +50,34 @@ def query_page(query: str, scans: Sequence[QueryScan]) -> Page:
     def row(scan: QueryScan) -> Row:
         return (
             visible(scan.table),
-            f"{count(scan.after.files, 'file')}, {size(scan.after.bytes)}" if scan.after else "not told",
+            *_files_and_size(scan.after),
             scan.accuracy,
-            f"{count(scan.before.files, 'file')}, {size(scan.before.bytes)}" if scan.before else "unknown",
+            *_files_and_size(scan.before),
             f"v{scan.version}" if scan.version is not None else "as written",
             number(scan.times),
             visible(" AND ".join(scan.filters)) or "none",
         )
 
+    def of(label: str, value: Callable[[QueryScan], int | None]) -> Column:
+        return Column(label, align="right", value=lambda at: value(scans[at]))
+
     columns = [
-        *(Column("table"), Column("left"), Column("that is"), Column("of"), Column("version")),
-        *(Column("scans", align="right"), Column("filters", fit="end")),
+        Column("table"),
+        of("files left", lambda scan: scan.after.files if scan.after else None),
+        of("size left", lambda scan: scan.after.bytes if scan.after else None),
+        Column("that is"),
+        of("of files", lambda scan: scan.before.files if scan.before else None),
+        of("of size", lambda scan: scan.before.bytes if scan.before else None),
+        Column("version"),
+        of("scans", lambda scan: scan.times),
+        Column("filters", fit="end"),
     ]
     head = (*facts([("query", query)]), sentence(SCANS))
     return Page(head, Table(columns, LazyRows(scans, row), "The query reads no Delta table."))
+
+
+def _files_and_size(of: Size | None) -> tuple[str, str]:
+    return (number(of.files), size(of.bytes)) if of is not None else ("?", "?")
 
 
 def page_of(found: ScanExplained) -> Page:

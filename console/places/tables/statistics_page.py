@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from console.widgets.page import Column, Page, Row, Table, sentence
-from console.words.format import count, number, share
+from console.words.format import count, number, parse_time, share
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -22,14 +24,15 @@ TOLD = (
 
 def statistics_page(files: Sequence[DataFile], detail: TableDetail) -> Page:
     """A line for each column of the table; partition columns by their values."""
-    rows = tuple(_row(files, column.name, column.type, detail) for column in detail.columns)
+    told = tuple(_told(files, column.name, column.type, detail) for column in detail.columns)
+    rows = tuple(_row(one, files) for one in told)
     columns = [
         Column("column"),
-        Column("least", fit="end"),
-        Column("most", fit="end"),
-        Column("NULLs", align="right"),
-        Column("of rows", align="right"),
-        Column("files with statistics", align="right"),
+        Column("least", fit="end", value=lambda at: told[at].least),
+        Column("most", fit="end", value=lambda at: told[at].most),
+        Column("NULLs", align="right", value=lambda at: told[at].nulls),
+        Column("of rows", align="right", value=lambda at: told[at].share),
+        Column("files with statistics", align="right", value=lambda at: told[at].having),
     ]
     # of files that are not listed nothing is known
     listed = detail.num_files is None or len(files) >= detail.num_files
@@ -38,23 +41,45 @@ def statistics_page(files: Sequence[DataFile], detail: TableDetail) -> Page:
     return Page(head, Table(columns, rows, "This table has no columns."))
 
 
-def _row(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) -> Row:
+@dataclass(frozen=True)
+class _Told:
+    """What the files say of one column; None: they do not."""
+
+    name: str
+    least: str | None
+    most: str | None
+    nulls: int | None
+    rows: int | None
+    """Of all files."""
+    having: int
+    """So many files say something."""
+    is_struct: bool = False
+
+    @property
+    def share(self) -> float | None:
+        return None if self.nulls is None or not self.rows else self.nulls / self.rows
+
+
+def _told(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) -> _Told:
+    rows, key = _sum(file.rows for file in files), ordering(type_)
     if name in detail.partition_columns:
         values = [file.partition.get(name) for file in files]
-        known = sorted({value for value in values if value is not None}, key=ordering(type_))
+        known = sorted({value for value in values if value is not None}, key=key)
         nulls = _sum(file.rows for file in files if file.partition.get(name) is None)
-        least, most = (known[0], known[-1]) if known else (None, None)
-        return _told(name, least, most, nulls, files, len(files))
+        least, most = (visible(known[0]), visible(known[-1])) if known else (None, None)
+        return _Told(visible(name), least, most, nulls, rows, len(files))
     if type_.lower().startswith("struct<"):
         inside = sum(any(one.startswith(f"{name}.") for one in file.null_counts) for file in files)
-        return (visible(name), "?", "?", "?", "", f"of its fields: {_of(inside, files)}")
-    having = [file for file in files if name in file.null_counts or file.min_values.get(name) is not None]
+        return _Told(visible(name), None, None, None, rows, inside, is_struct=True)
+    having = sum(name in file.null_counts or file.min_values.get(name) is not None for file in files)
     lows = [low for file in files if (low := file.min_values.get(name)) is not None]
     highs = [high for file in files if (high := file.max_values.get(name)) is not None]
-    key = ordering(type_)
-    least, most = min(lows, key=key, default=None), max(highs, key=key, default=None)
     nulls = _sum(file.null_counts.get(name) for file in files)
-    return _told(name, least, most, nulls, files, len(having))
+    # a bound of some files is no bound of the column
+    is_whole = having == len(files)
+    least = visible(min(lows, key=key)) if lows and is_whole else None
+    most = visible(max(highs, key=key)) if highs and is_whole else None
+    return _Told(visible(name), least, most, nulls, rows, having)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
@@ -65,14 +90,11 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return None if unknown else known
 
 
-def _told(
-    name: str, least: str | None, most: str | None, nulls: int | None, files: Sequence[DataFile], having: int
-) -> Row:
-    rows = _sum(file.rows for file in files)
-    part = "" if nulls is None or rows is None else share(nulls, rows)
-    # a bound of some files is no bound of the column
-    cells = ("?" if one is None or having < len(files) else visible(one) for one in (least, most))
-    return (visible(name), *cells, number(nulls), part, _of(having, files))
+def _row(told: _Told, files: Sequence[DataFile]) -> Row:
+    cells = ("?" if one is None else one for one in (told.least, told.most))
+    part = "" if told.nulls is None or told.rows is None else share(told.nulls, told.rows)
+    having = f"{'of its fields: ' if told.is_struct else ''}{_of(told.having, files)}"
+    return (told.name, *cells, number(told.nulls), part, having)
 
 
 def _of(having: int, files: Sequence[DataFile]) -> str:
@@ -80,17 +102,26 @@ def _of(having: int, files: Sequence[DataFile]) -> str:
 
 
 def ordering(type_: str) -> Callable[[str], Any]:
-    """How texts of a type are in order: numbers by their value, dates and texts as they are."""
+    """How texts of a type are in order: numbers by their value, times as moments, dates and texts as they are."""
+    if type_.lower().startswith(NUMBERS):
+        return _by_value
+    return _by_moment if type_.lower().startswith("timestamp") else str
 
-    def by_value(text: str) -> tuple[int, Decimal]:
-        try:
-            value = Decimal(text)
-        except InvalidOperation:
-            return (2, Decimal(0))
-        # for Spark it is the greatest of all numbers, and Python compares it with none
-        return (1, Decimal(0)) if value.is_nan() else (0, value)
 
-    return by_value if type_.lower().startswith(NUMBERS) else str
+def _by_value(text: str) -> tuple[int, Decimal]:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return (2, Decimal(0))
+    # for Spark it is the greatest of all numbers, and Python compares it with none
+    return (1, Decimal(0)) if value.is_nan() else (0, value)
+
+
+def _by_moment(text: str) -> tuple[int, datetime | str]:
+    """Delta writes a time with the offset that its session had there and then."""
+    moment = parse_time(text)
+    # Python's years are 1 to 9999
+    return (0, moment) if moment is not None else (-1 if text.startswith("-") else 1, text)
 
 
 def bounds(file: DataFile, name: str) -> str | None:

@@ -34,6 +34,8 @@ FEWEST, MORE, MOST_ROWS = 100, 10, 10_000
 """Rows are asked for by the hundred, then ten times as many, never more than the last."""
 
 
+Fact = tuple[str, str, "int | str | None"]
+"""A name, its value for people, and for programs."""
 Build = Callable[["Backend", Shown, "TableDetail"], Page]
 
 
@@ -61,32 +63,43 @@ def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
 
 
 def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
-    facts = [
-        ("location", detail.path),
-        ("format", detail.format),
+    facts: list[Fact] = [
+        ("location", detail.path, detail.path),
+        ("format", detail.format, detail.format),
         *_of_delta(detail),
-        ("created", local_time(detail.created_at, zone=True)),
-        ("last modified", local_time(detail.last_modified, zone=True)),
-        ("description", detail.description or "none"),
-        ("partitioned by", ", ".join(detail.partition_columns) or "none"),
-        ("clustered by", ", ".join(detail.clustering_columns) or "none"),
-        *sorted(detail.properties.items()),
+        ("created", local_time(detail.created_at, zone=True), detail.created_at),
+        ("last modified", local_time(detail.last_modified, zone=True), detail.last_modified),
+        ("description", detail.description or "none", detail.description),
+        _names("partitioned by", detail.partition_columns),
+        _names("clustered by", detail.clustering_columns),
+        *((name, value, value) for name, value in sorted(detail.properties.items())),
     ]
-    rows: list[Row] = [(visible(name), visible(value)) for name, value in facts]
-    return Page(table=Table([Column("property"), Column("value", fit="end")], rows))
+    rows: list[Row] = [(visible(name), visible(shown)) for name, shown, _ in facts]
+    values = Column("value", fit="end", value=lambda at: _plain(facts[at][2]))
+    return Page(table=Table([Column("property"), values], rows))
 
 
-def _of_delta(detail: TableDetail) -> list[tuple[str, str]]:
+def _of_delta(detail: TableDetail) -> list[Fact]:
     """What the log of a Delta table alone says."""
     if detail.version is None:
         return []
+    protocol = f"reader {detail.min_reader_version}, writer {detail.min_writer_version}"
     return [
-        ("table id", detail.table_id),
-        ("version", number(detail.version)),
-        ("size", f"{size(detail.num_bytes)} in {count(detail.num_files, 'file')}"),
-        ("protocol", f"reader {detail.min_reader_version}, writer {detail.min_writer_version}"),
-        ("features", ", ".join(detail.features) or "none"),
+        ("table id", detail.table_id, detail.table_id),
+        ("version", str(detail.version), detail.version),
+        ("size", size(detail.num_bytes), detail.num_bytes),
+        ("files", number(detail.num_files), detail.num_files),
+        ("protocol", protocol, protocol),
+        _names("features", detail.features),
     ]
+
+
+def _names(of: str, names: Sequence[str]) -> Fact:
+    return of, ", ".join(names) or "none", ", ".join(names)
+
+
+def _plain(value: int | str | None) -> int | str | None:
+    return visible(value) if isinstance(value, str) else value
 
 
 def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
@@ -103,17 +116,17 @@ def versions_table(versions: Sequence[TableVersion]) -> Table:
             local_time(version.timestamp),
             visible(version.operation),
             visible(version.user),
-            _metrics(version),
+            _metrics(version, number),
             _by(version),
         )
         for version in versions
     ]
     columns = [
         Column("version", align="right"),
-        Column("time"),
+        Column("time", value=lambda at: versions[at].timestamp),
         Column("operation"),
         Column("user"),
-        Column("what it did"),
+        Column("what it did", value=lambda at: _metrics(versions[at], str)),
         Column("by", fit="end"),
     ]
     return Table(columns, rows, "This table has no history.")
@@ -134,7 +147,7 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
             else []
         ),
         *(Column(name) for name in detail.partition_columns),
-        Column("modified"),
+        Column("modified", value=lambda at: files[at].modified_at),
         *(Column(name, beyond=True) for name in bounded),
     ]
 
@@ -253,8 +266,8 @@ def _role(name: str, detail: TableDetail) -> str:
     return ", ".join(roles)
 
 
-def _metrics(version: TableVersion) -> str:
-    """The row counts of an operation, in words."""
+def _metrics(version: TableVersion, written: Callable[[int], str]) -> str:
+    """The row counts of an operation, in words; ``written``: how a number is."""
     words = {
         "numTargetRowsUpdated": "updated",
         "numTargetRowsInserted": "inserted",
@@ -262,14 +275,15 @@ def _metrics(version: TableVersion) -> str:
         "numOutputRows": "written",
         "numUpdatedRows": "updated",
         "numDeletedRows": "deleted",
-        "numRemovedFiles": "files removed",
-        "numAddedFiles": "files added",
+        "numRemovedFiles": "removed",
+        "numAddedFiles": "added",
     }
     parts = []
     for metric, word in words.items():
         value = version.metrics.get(metric, "")
-        if value.isdecimal() and int(value):
-            parts.append(f"{int(value):,} {word}")
+        if value.isdecimal() and (told := int(value)):
+            noun = "" if not metric.endswith("Files") else " file" if told == 1 else " files"
+            parts.append(f"{written(told)}{noun} {word}")
     return visible(", ".join(parts))
 
 
