@@ -107,6 +107,7 @@ class Order:
     """``rows`` of a table, by their numbers, in the order of one of its columns."""
 
     column: int
+    name: str
     descending: bool
     rows: Sequence[int]
 
@@ -118,14 +119,14 @@ def order_of(table: Table, at: int, *, descending: bool) -> Order:
     known = [row for row, cell in enumerate(values) if cell is not None]
     keys = {row: _sort_key(values[row]) for row in known}
     known.sort(key=keys.__getitem__, reverse=descending)
-    return Order(at, descending, [*known, *(row for row, cell in enumerate(values) if cell is None)])
+    return Order(at, table.names[at], descending, [*known, *(row for row, cell in enumerate(values) if cell is None)])
 
 
 def order_again(table: Table | None, order: Order | None) -> Order | None:
     """The order by the same column, of a table that is not the one it was made of."""
-    if table is None or order is None or order.column >= len(table.columns):
+    if table is None or order is None or order.name not in table.names:
         return None
-    return order_of(table, order.column, descending=order.descending)
+    return order_of(table, table.names.index(order.name), descending=order.descending)
 
 
 def _sort_key(cell: float | str | None) -> tuple[int, float | Decimal | str]:
@@ -190,6 +191,8 @@ class Page:
     """Shown above the table, the cursors of both together."""
     sql: str | None = None
     """SQL shown read-only below the sentences."""
+    order: Order | None = None
+    """The order that its table begins in."""
     at: int = 0
     """The row that the cursor of the table begins on."""
 

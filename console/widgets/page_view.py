@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -14,7 +15,7 @@ from textual.widget import Widget
 
 from console.shell import shell_of
 from console.widgets.grid import Grid
-from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, order_again, sentence, signed
+from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
 from console.widgets.sentences import Sentences
 from console.words.visible import visible
 from console.work import Failure
@@ -77,7 +78,9 @@ class PageView(Vertical):
         self.page = Page((sentence(text, "$foreground-muted"),) if text else ())
         self._drawn: tuple[Page, int] = (self.page, 0)
         """The page on screen, and the width it was drawn for."""
-        self._order: Order | None = None
+        self.order: Order | None = None
+        self._row = 0
+        """Where the cursor of the table is, or begins: the number of a row."""
         self._swapping = False
         self._held = ExitStack()
         """Keeps the terminal from being drawn while the page on screen is not the newest."""
@@ -86,7 +89,7 @@ class PageView(Vertical):
     @property
     def table(self) -> Table | None:
         """The table as it is shown, its rows in the order that was chosen."""
-        return in_order(self.page.table, self._order) if self.page.table is not None else None
+        return in_order(self.page.table, self.order) if self.page.table is not None else None
 
     @property
     def console_app(self) -> Shell:
@@ -104,12 +107,16 @@ class PageView(Vertical):
         """An error in place of a page."""
         self.show(Page(failure_head(failure, self.console_app.glyphs.error)))
 
-    def show(self, page: Page, *, again: bool = False) -> None:
-        """A page; ``again``: the one that is shown, as it is now, in the order that was chosen for it."""
+    @property
+    def as_left(self) -> Page:
+        """The page with the order that was chosen for its table, and the cursor where it is."""
+        return replace(self.page, order=self.order, at=self._row)
+
+    def show(self, page: Page) -> None:
+        """A page in place of the one that is shown."""
         if page is self.page:
             return
-        self.page = page
-        self._order = order_again(page.table, self._order) if again else None
+        self.page, self.order, self._row = page, page.order, page.at
         # while it is not on screen there is no width to draw a table for: the resize draws it
         if self.size.width:
             self._draw_soon()
@@ -149,12 +156,13 @@ class PageView(Vertical):
     def on_grid_sorted(self, event: Grid.Sorted) -> None:
         event.stop()
         if event.table is self.page.table:
-            self._order = event.order
+            self.order = event.order
 
     def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
         event.stop()
         if event.table is not self.page.table:
             return
+        self._row = event.row
         for files in self.query("FileMapView"):
             files.cursor = event.row  # type: ignore[attr-defined]
         self.post_message(self.RowReached(self, event.row))
@@ -228,7 +236,8 @@ class PageView(Vertical):
                 from console.widgets.file_map import FileMapView
 
                 widgets.append(FileMapView(page.files))
-            widgets.append(Grid(table, width=width, glyphs=self.console_app.glyphs, order=self._order, at=page.at))
+            at, glyphs = min(self._row, len(table.rows) - 1), self.console_app.glyphs
+            widgets.append(Grid(table, width=width, glyphs=glyphs, order=self.order, at=at))
         if page.sql is not None:
             from console.widgets.editor import SqlView
 

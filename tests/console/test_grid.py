@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from console.widgets.grid import MEASURED, Grid, _is_cut
-from console.widgets.page import Column, LazyRows, Row, Table
+from console.widgets.page import Column, LazyRows, Row, Table, order_again, order_of
 
 MANY = 100_000
 
@@ -229,3 +229,30 @@ async def test_a_text_that_the_edge_cuts_has_a_mark_there() -> None:
 )
 def test_an_edge_cuts_where_it_goes_through_a_word(text: str, at: int, cut: bool) -> None:
     assert _is_cut(text, at) is cut
+
+
+async def test_null_is_told_from_a_text_that_reads_null_without_its_style() -> None:
+    app = OneGrid(Table([Column("name")], [(None,), ("NULL",), ("'NULL'",)]))
+    async with app.run_test(size=(60, 12)):
+        assert [line.strip() for line in app.lines()[1:4]] == ["NULL", "'NULL'", "''NULL''"]
+
+
+async def test_a_name_of_wide_characters_is_cut_with_an_ellipsis() -> None:
+    app = OneGrid(Table([Column("file", fit="file"), Column("note", fit="end")], [("表" * 30, "行" * 30)]))
+    async with app.run_test(size=(60, 12)):
+        assert app.lines()[1].count("…") == 2
+
+
+def test_whole_numbers_of_any_length_are_in_order() -> None:
+    numbers = ["1745000000000000003", "1745000000000000001", "1745000000000000002", "NaN", "1,204", None]
+    table = Table([Column("id")], [(one,) for one in numbers])
+    assert order_of(table, 0, descending=False).rows == [4, 1, 2, 0, 3, 5]
+
+
+def test_an_order_is_found_again_by_the_name_of_its_column() -> None:
+    order = order_of(Table([Column("a"), Column("b")], [("1", "2"), ("2", "1")]), 1, descending=True)
+    moved = Table([Column("b"), Column("a")], [("1", "5"), ("3", "4")])
+    again = order_again(moved, order)
+    assert again is not None
+    assert (again.column, again.rows) == (0, [1, 0])
+    assert order_again(Table([Column("a")], [("1",)]), order) is None

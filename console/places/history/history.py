@@ -28,6 +28,7 @@ from console.places.history.history_pages import (
 from console.places.history.undoing import Undoing
 from console.status import Status
 from console.widgets.lines import TabLine
+from console.widgets.page import order_again
 from console.widgets.page_view import PageView
 from console.words.format import this_year
 from engine.recovery.why_not_undone import why_not_undone
@@ -166,7 +167,8 @@ class HistoryPlace(Undoing):
             self._wanted = ""
         glyphs, total = self.console_app.glyphs, len(self.operations)
         page = list_page(self.listed, self._outcomes, total, glyphs, self.grouping, this_year())
-        self.list_view.show(replace(page, at=self._row), again=bool(before))
+        order = order_again(page.table, self.list_view.order) if before else None
+        self.list_view.show(replace(page, order=order, at=self._row))
         if self.view == "plots":
             self._plot()
         if not self.listed:

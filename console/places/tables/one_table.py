@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from console.places.place import Place
 from console.places.tables.table_list import TableList
 from console.widgets.lines import TabLine
-from console.widgets.page import Page, sentence
+from console.widgets.page import Page, order_again, sentence
 from console.widgets.page_view import PageView
 from console.words.visible import visible
 from console.work import Failure
@@ -49,6 +49,8 @@ class OneTable(Place):
         self.sampled: set[str] = set()
         """The tables whose rows are drawn by chance, until the first ones are asked for again."""
         self._pages: dict[str, Page] = {}
+        self._left: dict[str, Page] = {}
+        """The views as the operator left them, those that are old by now among them."""
         self._submitted = False
         """Whether the operator waits for the files of the predicate."""
         self._view_failed = self._look_once_more = False
@@ -69,9 +71,10 @@ class OneTable(Place):
         same = before is not None and self.detail is not None
         if before is None:
             self.query_one("#predicate", Input).value = ""
+            self._left.clear()
         # what is typed there is asked with enter alone
         self.shown = Shown(name, version, before.predicate if before else "", sampled=name in self.sampled)
-        self._pages.pop("rows", None)
+        self._forget_rows()
         # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
         self.set_focus(None)
         self.add_class("-opened")
@@ -114,6 +117,11 @@ class OneTable(Place):
         self._pages.clear()
         self._draw_name()
 
+    def _forget_rows(self) -> None:
+        """Other rows are to be shown."""
+        self._pages.pop("rows", None)
+        self._left.pop("rows", None)
+
     def _forget_rows_of_no_version(self) -> None:
         """Nothing tells when rows of a table that is not Delta are old."""
         if self.detail is not None and self.detail.version is None:
@@ -153,10 +161,17 @@ class OneTable(Place):
         from console.places.tables.table_pages import VIEWS
 
         build, self._view_failed = VIEWS[self.view][1], False
+        before = self._left.get(self.view)
+
+        def built() -> Page:
+            page = build(self.backend, shown, detail)
+            # many rows take a moment to sort: here nobody waits for them
+            return page if before is None else replace(page, order=order_again(page.table, before.order), at=before.at)
+
         self.page.say("Asking Spark…")
         self.ask(
             "view",
-            lambda: build(self.backend, shown, detail),
+            built,
             partial(self._built, self.view),
             self._not_built,
             of=lambda: (self.shown, self.detail, self.view),
@@ -210,9 +225,8 @@ class OneTable(Place):
         if self.shown is None:
             return
         self._forget_rows_of_no_version()
-        known = self._pages.get(view)
-        if known is not None:
-            self._show(known)
+        if view in self._pages:
+            self._show(self._as_left(view))
         elif self.table_list.is_starting:
             self._ask_remembered(self.shown.name)
         elif self.detail is None:
@@ -220,6 +234,13 @@ class OneTable(Place):
         else:
             self._ask_view(self.shown, self.detail)
         self._ask_detail()
+
+    def _as_left(self, view: str) -> Page:
+        """A page that is known, in the order and with the cursor that the operator left it with."""
+        known, left = self._pages[view], self._left.get(view)
+        if left is not None and left.table is known.table and known is not self.page.page:
+            self._pages[view] = left
+        return self._pages[view]
 
     def _ask_remembered(self, name: str) -> None:
         self.page.say(self.awaited(name))
@@ -269,8 +290,15 @@ class OneTable(Place):
         if self.shown is not None:
             self.shown = replace(self.shown, predicate=event.value)
             self._pages.pop("scan", None)
+            self._left.pop("scan", None)
             self.action_view("scan")
             self._submitted = True
+
+    @on(PageView.RowReached)
+    def _row_reached(self, event: PageView.RowReached) -> None:
+        event.stop()
+        if not event.is_old:
+            self._left[self.view] = self.page.as_left
 
     @on(PageView.RowOpened)
     def _row_opened(self, event: PageView.RowOpened) -> None:

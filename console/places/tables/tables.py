@@ -211,11 +211,14 @@ class TablesPlace(OneTable):
         elif self.shown.rows >= MOST_ROWS:
             self.notify(f"No more than {MOST_ROWS:,} rows are fetched; a predicate or a version shows others.")
         else:
+            # the first that was not there before is looked at
+            self._left["rows"] = replace(self.page.as_left, at=len(page.table.rows))
             self._fetch(replace(self.shown, rows=self.shown.rows * MORE))
 
     def action_sample(self) -> None:
         if self.shown is not None:
             self.sampled ^= {self.shown.name}
+            self._forget_rows()
             self._fetch(replace(self.shown, sampled=self.shown.name in self.sampled))
 
     def _fetch(self, shown: Shown) -> None:
