@@ -9,12 +9,12 @@ from decimal import Decimal, InvalidOperation
 from itertools import count
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
+from rich.cells import cell_len
 from textual.content import Content
 
-from rich.cells import cell_len
+from console.words.format import padded
 from console.words.visible import visible
 
-from console.words.format import padded
 Row = tuple["str | None", ...]
 Value = Callable[[int], "float | str | None"]
 T = TypeVar("T")

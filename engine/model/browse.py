@@ -86,11 +86,13 @@ class DataFile(Value):
 
 
 class RowPage(Value):
-    """Some rows of a table. ``more``: there are others that were not fetched."""
+    """Some rows of a table. ``more``: there are others that were not fetched. ``cut``: some cells are longer than so
+    many characters, and end there; None if all are whole."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str | None, ...], ...]
     more: bool = False
+    cut: int | None = None
 
 
 class Validation(Value):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from functools import wraps
 from pathlib import Path
@@ -295,7 +295,18 @@ def table_rows(
     sample = "" if percent is None else f" TABLESAMPLE ({percent:.9f} PERCENT)"
     rows = spark.sql(f"SELECT {cells} FROM {table}{at}{sample} LIMIT {count + 1}").collect() if columns else []
     page = tuple(tuple(row) for row in rows[:count])
-    return RowPage(columns=columns, rows=page, more=len(rows) > count)
+    cut = cell if has_cut(columns, page, cell) else None
+    return RowPage(columns=columns, rows=page, more=len(rows) > count, cut=cut)
+
+
+def has_cut(columns: Sequence[Column], rows: Iterable[Sequence[str | None]], most: int) -> bool:
+    """Whether a cell is longer than those that stay whole: behind what is left of one that is cut stands its mark."""
+    longest = {
+        at: len("0x") + most // 2 * 2 if column.type == "binary" else most
+        for at, column in enumerate(columns)
+        if not column.type.startswith(_SHORT_TYPES)
+    }
+    return any(len(row[at] or "") > length for row in rows for at, length in longest.items())
 
 
 def _cell(column: Column, most: int) -> str:

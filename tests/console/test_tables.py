@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from textual.widgets import Input
 
+from console.places.statement.export import as_csv, as_json
+from console.places.tables.scan_page import scan_page
 from console.places.tables.statistics_page import ordering, statistics_page
+from console.places.tables.table_pages import files_page, properties_page, versions_page, versions_table
+from console.places.tables.table_shown import Shown
 from console.places.tables.tables import TablesPlace, file_name
+from console.widgets.grid import Grid
+from console.widgets.page import Column as Shows
+from console.widgets.page import Page, Table
 from console.widgets.table_tree import TableTree
 from engine.model.browse import Column, TableRef
 from engine.model.errors import EngineError, UnreachableError
@@ -602,3 +611,114 @@ async def test_versions_have_the_focus_after_rows_of_one_were_shown(backend: Fak
         await operator.sees("Enter shows the rows as of a version.")
         await operator.press("down", "down", "enter")
         await operator.until(lambda: len(backend.called("table_rows")) == 2)
+
+
+def the_table(of: Page) -> Table:
+    assert of.table is not None
+    return of.table
+
+
+def bounds_of(type_: str, *bounds: tuple[str, str]) -> tuple[str | None, ...]:
+    """The least and the most of a column whose files have these."""
+    files = [
+        one.model_copy(update={"min_values": {"x": low}, "max_values": {"x": high}, "null_counts": {"x": 0}})
+        for one, (low, high) in zip(samples.some_files(len(bounds)), bounds, strict=True)
+    ]
+    detail = samples.a_detail("sales.orders").model_copy(update={"columns": (Column(name="x", type=type_),)})
+    return the_table(statistics_page(files, detail)).rows[0][1:3]
+
+
+def test_times_are_bounded_as_moments_whatever_the_offset_they_were_written_with() -> None:
+    utc = ("2026-06-01T00:00:00.000Z", "2026-06-01T01:00:00.000Z")
+    tokyo = ("2026-06-01T05:00:00.000+09:00", "2026-06-01T09:30:00.000+09:00")
+    assert bounds_of("timestamp", utc, tokyo) == (tokyo[0], utc[1])
+    assert bounds_of("timestamp_ntz", ("2026-06-01T01:00:00.1", "2026-06-01T01:00:00.1"),
+                     ("2026-06-01T01:00:00", "2026-06-01T01:00:00")) == (
+        "2026-06-01T01:00:00", "2026-06-01T01:00:00.1"
+    )  # fmt: skip
+    far = ("-0044-03-15T00:00:00.000Z", "+12026-06-01T00:00:00.000Z")
+    assert bounds_of("timestamp", utc, far) == far
+
+
+def lines_of(table: Table) -> list[dict[str, str | None]]:
+    return [json.loads(line) for line in as_json(table).splitlines()]
+
+
+def test_columns_that_are_called_alike_are_exported_each() -> None:
+    table = Table([Shows("size"), Shows("Size"), Shows(""), Shows("size (2)")], [("1 B", "40", "x", None)])
+    assert table.names == ["size", "Size (3)", "column 3", "size (2)"]
+    assert lines_of(table) == [{"size": "1 B", "Size (3)": "40", "column 3": "x", "size (2)": None}]
+    assert as_csv(table).splitlines()[0] == "size,Size (3),column 3,size (2)"
+
+
+def test_a_csv_tells_null_from_an_empty_text() -> None:
+    table = Table([Shows("a"), Shows("b"), Shows('c"d')], [(None, "", 'x,"\n'), ("NULL", "1", None)])
+    assert as_csv(table) == 'a,b,"c""d"\n,"","x,""\n"\nNULL,1,\n'
+
+
+def test_numbers_sizes_and_times_are_exported_in_full(backend: FakeBackend) -> None:
+    detail, shown = samples.a_detail("sales.orders"), Shown("sales.orders", predicate="SELECT 1")
+    files = [one.model_copy(update={"null_counts": {"note": 1234}}) for one in samples.some_files(40)]
+    note = lines_of(the_table(statistics_page(files, detail)))[4]
+    assert (note["NULLs"], note["files with statistics"]) == ("49360", "40")
+    assert float(note["of rows"] or 0) == pytest.approx(49_360 / 17_360_780)
+    scan = lines_of(the_table(scan_page(backend, shown, detail)))[0]
+    assert (scan["files left"], scan["size left"], scan["of size"]) == ("3", "69000000", "934000000")
+    file = lines_of(the_table(files_page(backend, shown, detail)))[0]
+    assert file["modified"] == "2026-11-20T03:00:07Z"
+    of = {one["property"]: one["value"] for one in lines_of(the_table(properties_page(backend, shown, detail)))}
+    assert (of["size"], of["files"], of["created"]) == ("934000000", "40", "2026-10-01T08:00:00Z")
+    version = lines_of(the_table(versions_page(backend, shown, detail)))[2]
+    assert (version["time"], version["what it did"]) == ("2026-10-01T08:00:00Z", "2000000 written")
+
+
+def test_one_file_is_one() -> None:
+    metrics = {"numRemovedFiles": "1", "numAddedFiles": "2", "numDeletedRows": "1204"}
+    version = samples.some_versions()[0].model_copy(update={"metrics": metrics})
+    assert versions_table([version]).rows[0][4] == "1,204 deleted, 1 file removed, 2 files added"
+
+
+async def test_cells_that_are_cut_are_said_to_be_beside_the_rows_in_the_row_and_in_the_export(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = samples.some_rows().model_copy(update={"cut": 40})
+    monkeypatch.setattr(backend, "table_rows", lambda *_: cut)
+    async with console(backend, size=(120, 36)) as operator:
+        place = await open_orders(operator)
+        place.action_view("rows")
+        await operator.sees("100 rows; there are more. Cells of more than 40 characters are cut.")
+        assert "in full" not in operator.screen
+        await operator.press("enter")
+        await operator.sees("sales.orders: cells of more than 40 characters are cut")
+        await operator.press("escape", "x")
+        await operator.sees("numbers and sizes in full, but cells of more than")
+
+
+async def test_an_order_and_the_cursor_stay_when_another_program_commits(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await open_orders(operator)
+        place.action_view("rows")
+        await operator.sees("100 rows; there are more.")
+        await operator.press("plus")
+        await operator.sees("1,000 rows; there are more.", "10100")
+        # the first row that was not there before
+        assert place.query_one(Grid).cursor == 100
+        await operator.press("greater_than_sign")
+        await operator.sees("order_id▼")
+        await operator.press("down", "down")
+        await operator.until(lambda: place.query_one(Grid).cursor == 2)
+        backend.table_update = {"version": 42}
+        place.look_for_changes()
+        await operator.sees("v42", "order_id▼")
+        grid = place.query_one(Grid)
+        assert (grid.cursor, grid.number_of(grid.cursor)) == (2, 997)
+        # nor are they lost in another view, nor where the window changes
+        place.action_view("files")
+        await operator.sees("40 files")
+        await operator.pilot.resize_terminal(110, 30)
+        place.action_view("rows")
+        await operator.sees("order_id▼")
+        assert place.query_one(Grid).cursor == 2
+        await operator.pilot.resize_terminal(120, 36)
+        await operator.until(lambda: place.query_one(Grid).size.width > 80)
+        assert place.query_one(Grid).cursor == 2

@@ -127,6 +127,7 @@ def test_one_table_from_all_sides(either: tuple[Any, str]) -> None:
     assert (key, text, day, tags, more) == ("2", None, "2026-11-21", None, None)
     assert odd == "y" * 2000 + "… (+1000)"
     assert raw == "0x" + "AB" * 1000 + "… (+2000)"
+    assert page.cut == 2000
 
     old = tables.table_rows(spark, name, version=1, limit=1)
     assert (len(old.rows), old.more) == (1, True)

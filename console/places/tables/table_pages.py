@@ -205,11 +205,12 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     more = "there are more" if page.more else "that is all"
     if of:
         more = of if percent is not None else f"{more}; the first ones, not by chance: {of}"
-    text = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
-    # of more rows, the first that was not there before
-    at = shown.rows // MORE if FEWEST < shown.rows <= len(rows) else 0
+    cut = "" if page.cut is None else f"cells of more than {count(page.cut, 'character')} are cut"
+    fewer = " Opened again, the table has fewer rows and more of each." if cut and shown.rows > FEWEST else ""
+    whole = f"{cut.capitalize()}.{fewer}" if cut else "Enter shows a row in full."
+    text = sentence(f"{count(len(rows), 'row')}{when}; {more}. {whole}")
     empty = "Chance gave no row." if percent is not None else f"This table has no rows{when}."
-    return Page((text,) if rows else (), Table(columns, rows, empty), at=at)
+    return Page((text,) if rows else (), Table(columns, rows, empty, cut=cut))
 
 
 def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:
