@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from textual.app import SystemCommand
 
 from console.words.format import local_time
-from console.words.sentences import kind
+from console.words.outcome_sentences import kind
 from console.words.visible import visible
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.streams import glyphs, paper, print_json, show
 from console.words.format import local_time, number
-from console.words.sentences import PROGRAM_GONE, changed_rows, kind, past_rehearsal, read, rehearsed_as
+from console.words.outcome_sentences import PROGRAM_GONE, changed_rows, kind, past_rehearsal, read, rehearsed_as
 from console.words.visible import visible
 
 if TYPE_CHECKING:

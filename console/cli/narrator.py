@@ -169,7 +169,7 @@ class EventNarrator(Narrator):
 
     def planned(self, plan: AnyPlan) -> None:
         """A plan event: its id, a sentence, warnings, what Delta would refuse, what the policy says, the promise."""
-        from console.words.sentences import summary
+        from console.words.plan_summary import summary
 
         self._event(
             "plan",

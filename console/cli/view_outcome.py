@@ -22,7 +22,7 @@ from console.cli.view_plan import (
     to_copy,
     worst_sign,
 )
-from console.words import expectation_sentences, sentences, undo_sentences
+from console.words import expectation_sentences, outcome_sentences, undo_sentences
 from console.words.format import number
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -36,10 +36,10 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
     """The outcome of applying ``plan``. ``undo`` is the command that takes it back."""
     if outcome.version is None and outcome.kept and not outcome.already_applied:
         if plan.kind == "create_table" and plan.changes_something:
-            return Text(f"{glyphs.ok} {sentences.nothing_committed(plan)}.")
+            return Text(f"{glyphs.ok} {outcome_sentences.nothing_committed(plan)}.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts = expected(outcome, glyphs)
-    parts += [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
+    parts += [verdict(outcome, outcome_sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
     if plan.promise or outcome.deviations:
         parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
@@ -64,11 +64,11 @@ def undo_page(undo_plan: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> Renderab
 
 def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> RenderableType:
     """What Delta's MERGE did on a clone, beside the plan."""
-    parts = [*expected(rehearsal, glyphs), verdict(rehearsal, sentences.rehearsal(rehearsal), glyphs)]
+    parts = [*expected(rehearsal, glyphs), verdict(rehearsal, outcome_sentences.rehearsal(rehearsal), glyphs)]
     if rehearsal.refused is None or rehearsal.deviations:
         promise = {} if rehearsal.refused else rehearsal.promise
         parts += ["", promise_and_actual(rehearsal, promise, glyphs)]
-    parts.append(Text(sentences.clone_is_dropped(rehearsal), QUIET))
+    parts.append(Text(outcome_sentences.clone_is_dropped(rehearsal), QUIET))
     return Group(*parts)
 
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from console.words import change_rows, expectation_sentences, sentences, undo_sentences
+from console.words import change_rows, expectation_sentences, plan_summary, undo_sentences
 from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 QUIET, BOLD = "dim", "bold"
 OK, WARNING, ERROR, POINTER = "green", "yellow", "red", "cyan"
 ALWAYS_TOLD = frozenset(
-    (sentences.INSERTED, sentences.UPDATED, sentences.DELETED, sentences.COPIED, sentences.FILES_REMOVED)
+    (plan_summary.INSERTED, plan_summary.UPDATED, plan_summary.DELETED, plan_summary.COPIED, plan_summary.FILES_REMOVED)
 )
 
 
 def summary(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
     """What a person must know before committing: the first lines of the page, alone."""
-    return Group(Text(sentences.headline(plan, glyphs, width), BOLD), Text(""), *_verdict(plan, glyphs))
+    return Group(Text(plan_summary.headline(plan, glyphs, width), BOLD), Text(""), *_verdict(plan, glyphs))
 
 
 def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
     """The whole plan, ``width`` columns wide."""
-    errors, warnings = sentences.by_severity(plan.warnings)
+    errors, warnings = plan_summary.by_severity(plan.warnings)
     parts: list[RenderableType] = [summary(plan, glyphs, width), Text(_made(plan, glyphs), QUIET)]
     for title, body in (
         ("Files", [*_files(plan, glyphs, width)]),
@@ -47,7 +47,7 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
         ("Expectations", [*expectations(plan.expectations, glyphs)]),
         ("Errors to be accepted", [*_remarks(errors, glyphs.error, ERROR)]),
         ("Warnings", [*_remarks(warnings, glyphs.warning, WARNING)]),
-        ("Advice", [*_remarks(sentences.advice(plan), glyphs.points_to, POINTER)]),
+        ("Advice", [*_remarks(plan_summary.advice(plan), glyphs.points_to, POINTER)]),
     ):
         if body:
             parts += [Text(""), Text(title, BOLD), *(Padding(one, (0, 0, 0, 2)) for one in body)]
@@ -63,32 +63,32 @@ def _made(plan: Plan, glyphs: Glyphs) -> str:
 def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     refused, decided = plan.refused is not None, plan.decision
     if refused:
-        yield signed(glyphs.error, ERROR, sentences.conflict(plan))
+        yield signed(glyphs.error, ERROR, plan_summary.conflict(plan))
         if plan.refused is not None and plan.refused.hint:
             yield _more(plan.refused.hint)
     else:
         effect = (glyphs.ok, OK) if plan.changes_something else (glyphs.points_to, POINTER)
-        yield signed(*effect, sentences.counts(plan, glyphs.dot))
-        loud = (glyphs.warning, WARNING) if sentences.rewrites_all(plan) else (glyphs.points_to, POINTER)
-        yield signed(*loud, sentences.rewrite(plan))
+        yield signed(*effect, plan_summary.counts(plan, glyphs.dot))
+        loud = (glyphs.warning, WARNING) if plan_summary.rewrites_all(plan) else (glyphs.points_to, POINTER)
+        yield signed(*loud, plan_summary.rewrite(plan))
     sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
-    yield signed(sign, style, sentences.decision(plan.decision))
+    yield signed(sign, style, plan_summary.decision(plan.decision))
     if decided.avoid:
         yield _more(f"to avoid it: {decided.avoid}")
     if not refused:
         clean = not plan.find_touched_files.conflicts.true_count
         sign, style = (glyphs.ok, OK) if clean else (glyphs.warning, WARNING)
-        yield signed(sign, style, sentences.conflict(plan))
+        yield signed(sign, style, plan_summary.conflict(plan))
     for splice in plan.splices:
-        new = elide_end(sentences.sql_line(splice.text), 60, glyphs.ellipsis)
+        new = elide_end(plan_summary.sql_line(splice.text), 60, glyphs.ellipsis)
         yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
     if plan.session.staged:
-        yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
+        yield signed(glyphs.points_to, POINTER, plan_summary.staged(plan.session.staged))
     if not refused:
         if plan.expectations:
             yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
-        errors, _ = sentences.by_severity(plan.warnings)
-        if counted := sentences.warnings_counted(plan.warnings):
+        errors, _ = plan_summary.by_severity(plan.warnings)
+        if counted := plan_summary.warnings_counted(plan.warnings):
             yield signed(*((glyphs.error, ERROR) if errors else (glyphs.warning, WARNING)), counted)
         yield from policy(plan, glyphs)
         yield from undo(plan, glyphs)
@@ -115,7 +115,7 @@ def expectations(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Iterat
 
 def policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
     """The objections of the policy."""
-    for is_refused, text in sentences.policy(plan):
+    for is_refused, text in plan_summary.policy(plan):
         yield signed(*((glyphs.error, ERROR) if is_refused else (glyphs.warning, WARNING)), text)
 
 
@@ -152,10 +152,10 @@ def table(*headers: str, right: tuple[str, ...] = ()) -> Table:
 
 def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
     scan, files = plan.scan, plan.find_touched_files.files
-    yield Text(f"{sentences.skipping(scan)} {accuracy_mark(scan.accuracy, glyphs)}")
+    yield Text(f"{plan_summary.skipping(scan)} {accuracy_mark(scan.accuracy, glyphs)}")
     for predicate in scan.predicates:
-        yield Text(f"by {sentences.sql_line(predicate)}")
-    if more := sentences.scan(plan):
+        yield Text(f"by {plan_summary.sql_line(predicate)}")
+    if more := plan_summary.scan(plan):
         yield Text(more)
     if scan.why:
         yield Text(visible(scan.why), QUIET)
@@ -187,7 +187,7 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         if conflicts.count != conflicts.true_count:
             yield Text(f"Delta itself counts {number(conflicts.count)}.", QUIET)
     if conflicts.keys:
-        names, rows = sentences.rivals(plan, glyphs, all_columns=False)
+        names, rows = plan_summary.rivals(plan, glyphs, all_columns=False)
         found = table(*map(visible, names), right=("source rows",))
         for cells in rows:
             found.add_row(*map(cell, cells))
@@ -198,7 +198,7 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         for row in refused.rows:
             found.add_row(*(cell(row.get(name)) for name in names))
         yield found
-    for text in sentences.dedupe(plan):
+    for text in plan_summary.dedupe(plan):
         yield Text(text, QUIET)
     if conflicts.dedupe:
         yield Text(visible(conflicts.dedupe.sql, lines=True))
@@ -262,7 +262,7 @@ def _remarks(remarks: Sequence[Remark], sign: str, style: str) -> Iterator[Rende
         lines = [Text.assemble((f"[{visible(one.code)}] ", BOLD), visible(one.sentence))]
         if one.evidence:
             lines.append(Text(visible(one.evidence), QUIET))
-        lines += [Text(visible(line, lines=True), QUIET) for line in sentences.remark_details(one)]
+        lines += [Text(visible(line, lines=True), QUIET) for line in plan_summary.remark_details(one)]
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")

@@ -16,7 +16,7 @@ from console.widgets.accept import Accept
 from console.widgets.lines import where_this_is
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
-from console.words import create_sentences, expectation_sentences, sentences, undo_sentences
+from console.words import create_sentences, expectation_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import count, duration, number, short_id
 from console.words.visible import visible
 from engine.model.checks import SILENT_FAULTS
@@ -152,9 +152,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             lines = [create_sentences.headline(plan), create_sentences.summary(plan)]
             lines += [create_sentences.rows_written(plan), create_sentences.leaving(plan)]
             return [line for line in lines if line]
-        lines = [self._counts(), sentences.rewrite(plan)]
+        lines = [self._counts(), plan_summary.rewrite(plan)]
         if self._rehearsal is not None:
-            return [*lines, sentences.rehearsal(self._rehearsal)]
+            return [*lines, outcome_sentences.rehearsal(self._rehearsal)]
         return lines if self._projection is None else [*lines, self._takes(self._projection)]
 
     def _takes(self, projection: Projection) -> str:
@@ -167,8 +167,8 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         return "   ".join(
             f"{number(promise.get(metric))} {word}"
             for metric, word in (
-                (sentences.UPDATED, "updated"),
-                (sentences.INSERTED, "inserted"),
-                (sentences.DELETED, "deleted"),
+                (plan_summary.UPDATED, "updated"),
+                (plan_summary.INSERTED, "inserted"),
+                (plan_summary.DELETED, "deleted"),
             )
         )

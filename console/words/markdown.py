@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from console.words import change_rows, expectation_sentences, sentences, undo_sentences
+from console.words import change_rows, expectation_sentences, plan_summary, undo_sentences
 from console.words.create_sentences import DOES, changes, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
@@ -37,10 +37,10 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield ""
     yield from _verdict(plan)
     yield from _promise_lines(plan.promise, plan.estimates, is_refused=plan.refused is not None)
-    errors, warnings = sentences.by_severity(plan.warnings)
+    errors, warnings = plan_summary.by_severity(plan.warnings)
     yield from _remarks("Errors to be accepted", errors)
     yield from _remarks("Warnings", warnings)
-    yield from _remarks("Advice", sentences.advice(plan))
+    yield from _remarks("Advice", plan_summary.advice(plan))
     yield from _expectations(plan)
     yield from _files(plan)
     yield from _samples(plan)
@@ -58,13 +58,13 @@ def _verdict(plan: Plan) -> Iterator[str]:
             yield f"  {plain(plan.refused.hint)}"
         yield from _conflicts(plan)
     else:
-        yield f"- {'✅ ' if plan.changes_something else ''}**{sentences.counts(plan)}**"
-        loud = "⚠️ " if sentences.rewrites_all(plan) else ""
-        yield f"- {loud}{plain(sentences.rewrite(plan))}"
+        yield f"- {'✅ ' if plan.changes_something else ''}**{plan_summary.counts(plan)}**"
+        loud = "⚠️ " if plan_summary.rewrites_all(plan) else ""
+        yield f"- {loud}{plain(plan_summary.rewrite(plan))}"
     sign = "⚠️ " if plan.decision.materialize else ""
-    yield f"- {sign}{plain(sentences.decision(plan.decision))}"
+    yield f"- {sign}{plain(plan_summary.decision(plan.decision))}"
     if plan.refused is None:
-        yield f"- {plain(sentences.conflict(plan))}"
+        yield f"- {plain(plan_summary.conflict(plan))}"
         yield from _conflicts(plan)
     if plan.refused is None:
         if plan.expectations:
@@ -73,11 +73,11 @@ def _verdict(plan: Plan) -> Iterator[str]:
             yield f"- {sign} {plain(expectation_sentences.summary(plan.expectations))}"
         yield from _policy_lines(plan)
     if plan.session.staged:
-        yield f"- {plain(sentences.staged(plan.session.staged))}"
+        yield f"- {plain(plan_summary.staged(plan.session.staged))}"
     if plan.refused is None and plan.changes_something:
         yield _undo_line(plan)
     if found := plan.find_touched_files.conflicts.dedupe:
-        body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))
+        body = "\n\n".join((*map(plain, plan_summary.dedupe(plan)), fenced(found.sql, "sql")))
         yield ""
         yield from _details("The source without duplicates", body)
 
@@ -108,7 +108,7 @@ def _undo_line(plan: AnyPlan) -> str:
 
 def _policy_lines(plan: AnyPlan) -> list[str]:
     """The objections of the policy."""
-    return [f"- {'❌' if is_refused else '⚠️'} {plain(text)}" for is_refused, text in sentences.policy(plan)]
+    return [f"- {'❌' if is_refused else '⚠️'} {plain(text)}" for is_refused, text in plan_summary.policy(plan)]
 
 
 def _conflicts(plan: Plan) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _files(plan: Plan) -> Iterator[str]:
     lines = [
         f"Data skipping leaves {left} ({size(scan.bytes_after)} of {size(scan.bytes_before)}), {scan.accuracy}.",
         *(f"- by {code(predicate)}" for predicate in scan.predicates),
-        *([f"- {plain(more)}"] if (more := sentences.scan(plan)) else []),
+        *([f"- {plain(more)}"] if (more := plan_summary.scan(plan)) else []),
         "",
     ]
     if files:
@@ -176,7 +176,7 @@ def _files(plan: Plan) -> Iterator[str]:
         lines += ["", f"… and {number(len(files) - MAX_FILES)} more"]
     yield ""
     # what is refused rewrites nothing
-    title = sentences.rewrite(plan) if plan.refused is None else f"{left} may hold what it looks for"
+    title = plan_summary.rewrite(plan) if plan.refused is None else f"{left} may hold what it looks for"
     yield from _details(f"Files: {title}", "\n".join(lines))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import linear_regression, median
 from typing import TYPE_CHECKING
 
-from console.words.sentences import COPIED, INSERTED, UPDATED
+from console.words.plan_summary import COPIED, INSERTED, UPDATED
 
 if TYPE_CHECKING:
     from engine.model.plan import Plan

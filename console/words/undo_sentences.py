@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.words.format import count, local_time, number, parse_time, size
-from console.words.sentences import deviated, read
+from console.words.outcome_sentences import deviated, read
 from console.words.visible import visible
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import pytest
 
 from console.words import markdown
 from console.words.format import to_the_second
-from console.words.sentences import read, rewrites_all
+from console.words.outcome_sentences import read
+from console.words.plan_summary import rewrites_all
 from engine.model.errors import RefusedError
 from engine.model.plan import Plan, Refused
 from engine.recovery.undo import undo

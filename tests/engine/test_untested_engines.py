@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.words.sentences import rewrite
+from console.words.plan_summary import rewrite
 from engine import apply, plan
 from engine.preflight import untested_engines
 from engine.preflight.untested_engines import ROWS

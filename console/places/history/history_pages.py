@@ -14,7 +14,7 @@ from textual.content import Content
 from console.places.statement.plan_pages import expectation_line
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
-from console.words import expectation_sentences, sentences, undo_sentences
+from console.words import expectation_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -155,12 +155,16 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
     return (
         f"  {started}" if member else started,
         visible(table(one)),
-        sentences.kind(one.kind, one.sql),
+        outcome_sentences.kind(one.kind, one.sql),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
-        sentences.one_line(one.error or "")
+        plan_summary.one_line(one.error or "")
         or _failing(outcome)
-        or (sentences.changed_rows(outcome.metrics, glyphs) if outcome else sentences.rehearsed_as(one.rehearsed)),
+        or (
+            outcome_sentences.changed_rows(outcome.metrics, glyphs)
+            if outcome
+            else outcome_sentences.rehearsed_as(one.rehearsed)
+        ),
         short_id(one.plan_id),
     )
 
@@ -194,13 +198,13 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     )
     head = [Paragraph(title), sentence(_when(one), "$foreground-muted")]
     if plan is None and one.kind != "merge":
-        head.append(sentence(sentences.sql_line(one.sql)))
+        head.append(sentence(plan_summary.sql_line(one.sql)))
     if plan is not None:
         if plan.refused is None:
-            head.append(sentence(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
+            head.append(sentence(f"promised: {plan_summary.counts(plan, glyphs.dot)}; {plan_summary.rewrite(plan)}"))
         else:
-            head.append(signed(glyphs.error, "$text-error", sentences.conflict(plan)))
-        head.append(sentence(sentences.decision(plan.decision), "$foreground-muted"))
+            head.append(signed(glyphs.error, "$text-error", plan_summary.conflict(plan)))
+        head.append(sentence(plan_summary.decision(plan.decision), "$foreground-muted"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
     head += [_rehearsal_line(each, glyphs) for each in detail.rehearsals]
@@ -214,7 +218,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
 
 def _rehearsal_line(rehearsal: Rehearsal, glyphs: Glyphs) -> Paragraph:
     sign, style = (glyphs.ok, "$text-success") if rehearsal.kept else (glyphs.error, "$text-error")
-    return signed(sign, style, sentences.past_rehearsal(rehearsal))
+    return signed(sign, style, outcome_sentences.past_rehearsal(rehearsal))
 
 
 def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:
@@ -244,7 +248,8 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
 def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
     one = detail.operation
     return Page(
-        (sentence(f"{sentences.kind(one.kind, one.sql)} of {one.table}, plan {short_id(one.plan_id)}"),), sql=one.sql
+        (sentence(f"{outcome_sentences.kind(one.kind, one.sql)} of {one.table}, plan {short_id(one.plan_id)}"),),
+        sql=one.sql,
     )
 
 
@@ -274,7 +279,7 @@ def _when(operation: Operation) -> str:
     if operation.finished_at is None:
         if operation.status != "running":
             return started
-        return f"{started}, {sentences.PROGRAM_GONE if operation.program_gone else 'not finished'}"
+        return f"{started}, {outcome_sentences.PROGRAM_GONE if operation.program_gone else 'not finished'}"
     begin, end = parse_time(operation.started_at), parse_time(operation.finished_at)
     if begin is None or end is None:
         return started

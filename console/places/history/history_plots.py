@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence
-from console.words import sentences
+from console.words import plan_summary
 from console.words.format import count, local_time, number, size
 from console.words.glyphs import Glyphs
 from console.words.projection import rows_written
@@ -22,7 +22,7 @@ NEWEST = 48
 """Operations in one line of levels: what an 80 columns wide terminal has room for."""
 BAR = 20
 LABEL = 18
-CHANGED = (sentences.INSERTED, sentences.UPDATED, sentences.DELETED)
+CHANGED = (plan_summary.INSERTED, plan_summary.UPDATED, plan_summary.DELETED)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from console.places.statement.plan_pages import sample_lines
 from console.status import Job
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.widgets.page_view import failure_head
-from console.words import sentences
+from console.words import plan_summary
 from console.words.format import count, elide_end, elide_file
 from console.words.glyphs import Glyphs
 from console.words.visible import cell, grid_cell, visible
@@ -47,7 +47,7 @@ def ask_for_key(place: StatementPlace, plan: Plan, last: str) -> None:
     """Ask for a key, then show in the preview what the plan does to its rows. ``last`` is what was typed before."""
     dialog = KeyDialog(
         "Find a key",
-        f"ON {sentences.sql_line(plan.statement.condition)}\n\n"
+        f"ON {plan_summary.sql_line(plan.statement.condition)}\n\n"
         "A value for each = of it, separated by commas, or a predicate about either side.",
         value=last,
         accept_label="find",
@@ -84,7 +84,7 @@ def _look(place: StatementPlace, plan: Plan, typed: str | None) -> None:
 
 def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
     """What becomes of each row, above the cells of all of them."""
-    predicate = sentences.sql_line(" AND ".join(key.asked))
+    predicate = plan_summary.sql_line(" AND ".join(key.asked))
     if not key.rows:
         missing = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
         return Page((sentence(predicate, "$foreground-muted"), missing))
@@ -136,7 +136,7 @@ def fate(row: FoundRow) -> str:
 def _clause(plan: Plan, test: ClauseTest, glyphs: Glyphs) -> str:
     clause: Clause = plan.statement.clauses[test.clause]
     condition = f" AND {clause.condition}" if clause.condition else ""
-    text = sentences.sql_line(f"{test.clause + 1} {KINDS[clause.kind]}{condition} THEN {clause.action}")
+    text = plan_summary.sql_line(f"{test.clause + 1} {KINDS[clause.kind]}{condition} THEN {clause.action}")
     return elide_end(text, CLAUSE_WIDTH, glyphs.ellipsis)
 
 

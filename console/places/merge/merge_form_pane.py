@@ -19,7 +19,7 @@ from console.widgets.page_view import PageView
 from console.widgets.part_box import PartBox
 from console.widgets.sentences import Sentences
 from console.words.format import elide_end
-from console.words.sentences import sql_line
+from console.words.plan_summary import sql_line
 
 if TYPE_CHECKING:
     from engine.model.browse import TableRef

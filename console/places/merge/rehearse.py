@@ -9,7 +9,7 @@ from console.places.statement.plan_pages import expectation_line
 from console.progress import reporter
 from console.widgets.page import Column, Head, Page, Row, Table, sentence, signed
 from console.widgets.page_view import failure_head
-from console.words import sentences
+from console.words import outcome_sentences
 from console.words.expectation_sentences import is_bad
 from console.words.format import number, short_id
 from console.words.glyphs import Glyphs
@@ -62,7 +62,7 @@ def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None
     def rehearsed(rehearsal: Rehearsal) -> None:
         place.rehearsal = rehearsal
         is_good = rehearsal.kept and not any(map(is_bad, rehearsal.expectations))
-        _end(place, f"Plan {short_id(plan.plan_id)} {sentences.rehearsal(rehearsal)}.", is_good=is_good)
+        _end(place, f"Plan {short_id(plan.plan_id)} {outcome_sentences.rehearsal(rehearsal)}.", is_good=is_good)
         place.preview.show_asked(VIEW, rehearsal_page(rehearsal, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
@@ -91,10 +91,10 @@ def _end(place: StatementPlace, summary: str, *, is_good: bool) -> None:
 def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> Page:
     """What Delta did on the clone, each number beside the one of the plan."""
     sign, style = (glyphs.ok, "$text-success") if rehearsal.kept else (glyphs.error, "$text-error")
-    dropped = sentences.clone_is_dropped(rehearsal)
+    dropped = outcome_sentences.clone_is_dropped(rehearsal)
     head = (
         *(expectation_line(one, glyphs) for one in rehearsal.expectations),
-        signed(sign, style, sentences.rehearsal(rehearsal), "bold"),
+        signed(sign, style, outcome_sentences.rehearsal(rehearsal), "bold"),
         sentence(dropped, "$foreground-muted"),
     )
     deviating = {one.metric: one for one in rehearsal.deviations}

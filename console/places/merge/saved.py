@@ -12,7 +12,7 @@ from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
 from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file, typed_path
 from console.words.format import local_time
-from console.words.sentences import sql_line
+from console.words.plan_summary import sql_line
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace

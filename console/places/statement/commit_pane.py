@@ -13,7 +13,7 @@ from console.shell import shell_of
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
 from console.widgets.promise import promise_table
-from console.words import create_sentences, sentences, undo_sentences
+from console.words import create_sentences, outcome_sentences, undo_sentences
 from console.words.format import duration, short_id
 from console.words.glyphs import Glyphs
 from console.work import Failure
@@ -94,7 +94,7 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = ""
     head = [signed(glyphs.warning, "$text-warning", gone, "bold")] if gone else []
     # said first: only apply --verify checks them
     head += [expectation_line(one, glyphs) for one in outcome.expectations]
-    head += [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
+    head += [signed(sign, style, outcome_sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":
         head.append(sentence("Others committed since the plan, without touching what it touches:"))
     head += [sentence(f"  {commit}") for commit in outcome.moved_by]

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
-from console.words import change_rows, expectation_sentences, sentences
+from console.words import change_rows, expectation_sentences, plan_summary
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import plan_keys
@@ -34,10 +34,10 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
     skipped = scan.files_before - scan.files_after
     head = [
         Paragraph(_file_bar(plan, glyphs)),
-        sentence(f"{sentences.skipping(scan)} {mark}; {number(skipped)} skipped"),
+        sentence(f"{plan_summary.skipping(scan)} {mark}; {number(skipped)} skipped"),
         *(sentence(f"by {predicate}", "bold") for predicate in scan.predicates),
     ]
-    if more := sentences.scan(plan):
+    if more := plan_summary.scan(plan):
         head.append(sentence(more))
     if scan.why:
         head.append(sentence(scan.why, "$foreground-muted"))
@@ -118,14 +118,14 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
     if decided.materialize:
         known.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
     known += [
-        ("source", sentences.sql_line(source.sql)),
+        ("source", plan_summary.sql_line(source.sql)),
         ("rows", f"{number(source.num_rows)} {accuracy_mark('exact', glyphs)}"),
         ("columns used", ", ".join(source.columns_used)),
         ("fingerprint", source.fingerprint),
     ]
     known += [("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()]
     if plan.session.staged:
-        known.append(("staged", sentences.staged(plan.session.staged)))
+        known.append(("staged", plan_summary.staged(plan.session.staged)))
     if source.volatile:
         known.append(("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen"))
     return Page((sentence(f"The source {verb}.", "bold"), sentence(""), *facts(known)))
@@ -142,10 +142,10 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         head.append(sentence(text))
         if conflicts.count != conflicts.true_count:
             head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
-    head += [sentence(text, "$foreground-muted") for text in sentences.dedupe(plan)]
+    head += [sentence(text, "$foreground-muted") for text in plan_summary.dedupe(plan)]
     sql = conflicts.dedupe.sql if conflicts.dedupe else None
     if conflicts.keys:
-        names, rows = sentences.rivals(plan, glyphs, all_columns=True)
+        names, rows = plan_summary.rivals(plan, glyphs, all_columns=True)
         columns = [Column(name, align="right" if name == "source rows" else "left") for name in names]
         return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql=sql)
     if refused is not None and refused.rows:
@@ -211,7 +211,7 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
-    return Page(remarks(plan.warnings, sentences.advice(plan), glyphs))
+    return Page(remarks(plan.warnings, plan_summary.advice(plan), glyphs))
 
 
 def expectations_page(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Page:
@@ -233,7 +233,7 @@ def expectation_line(one: ExpectationResult, glyphs: Glyphs) -> Paragraph:
 def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs) -> Head:
     """Warnings and advice in full, each with its evidence."""
     head: list[Paragraph] = []
-    errors, others = sentences.by_severity(warnings)
+    errors, others = plan_summary.by_severity(warnings)
     for remark in errors:
         head += _remark(remark, f"{glyphs.error} error", "$text-error")
     for remark in others:
@@ -250,8 +250,8 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
     else:
         head.append(sentence("This runs as typed."))
     for splice in plan.splices:
-        old = sentences.sql_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
-        new = sentences.sql_line(splice.text)
+        old = plan_summary.sql_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
+        new = plan_summary.sql_line(splice.text)
         head.append(signed(glyphs.points_to, "$text-primary", f"{old} {glyphs.becomes} {new} ({splice.why})"))
     head += around_it(plan.statement)
     return Page(tuple(head), sql=plan.statement.sql)
@@ -259,7 +259,7 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 def around_it(statement: Statement | CreateStatement) -> Head:
     """What runs before a statement, and the values of its markers."""
-    before = [("before it", sentences.sql_line(one)) for one in statement.setup]
+    before = [("before it", plan_summary.sql_line(one)) for one in statement.setup]
     return (*facts(before), *facts((f":{name}", value) for name, value in statement.params.items()))
 
 
@@ -370,6 +370,6 @@ def _remark(remark: Remark, word: str, style: str) -> Head:
     return (
         signed(word, style, text),
         *([Paragraph(evidence, lead)] if remark.evidence else []),
-        *(Paragraph(Content(visible(line, lines=True)), lead) for line in sentences.remark_details(remark)),
+        *(Paragraph(Content(visible(line, lines=True)), lead) for line in plan_summary.remark_details(remark)),
         sentence(""),
     )

@@ -17,7 +17,7 @@ from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
 from console.widgets.sentences import Sentences
-from console.words import expectation_sentences, sentences
+from console.words import expectation_sentences, plan_summary
 from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
 
@@ -53,7 +53,7 @@ class Verdict(Sentences):
             return Content("")
         plan, glyphs = self.plan, self._glyphs
         label = f"plan {short_id(plan.plan_id)}  {local_clock(plan.created_at)}"
-        head = sentences.headline(plan, glyphs, width - len(label) - 2)
+        head = plan_summary.headline(plan, glyphs, width - len(label) - 2)
         gap = " " * max(width - len(head) - len(label), 1)
         title = Content.assemble((head, "bold"), gap, (label, "$foreground-muted"))
         return Content.assemble(title, "\n", super().laid_out(width))
@@ -70,7 +70,7 @@ def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
 
 
 def _of_policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
-    for is_refused, text in sentences.policy(plan):
+    for is_refused, text in plan_summary.policy(plan):
         sign, style = (glyphs.error, "$text-error") if is_refused else (glyphs.warning, "$text-warning")
         yield signed(f"  {sign}", style, text, style)
 
@@ -86,18 +86,18 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         (glyphs.error, "$text-error"),
         (glyphs.warning, "$text-warning"),
     )
-    stopped = line(*bad, sentences.conflict(plan), "bold $text-error")
-    rows = f"{sentences.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
-    everything = sentences.rewrites_all(plan)
+    stopped = line(*bad, plan_summary.conflict(plan), "bold $text-error")
+    rows = f"{plan_summary.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
+    everything = plan_summary.rewrites_all(plan)
     loud = (glyphs.warning, "$text-warning") if everything else (glyphs.points_to, "$text-primary")
     effect = good if plan.changes_something else (glyphs.points_to, "$text-primary")
-    lines = [line(*effect, rows, "bold"), line(*loud, sentences.rewrite(plan))]
+    lines = [line(*effect, rows, "bold"), line(*loud, plan_summary.rewrite(plan))]
     if plan.refused is not None:
         lines = [stopped]
-    lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))
+    lines.append(line(*(mind if plan.decision.materialize else good), plan_summary.decision(plan.decision)))
     if plan.refused is None:
         twice = plan.find_touched_files.conflicts.true_count
-        lines.append(line(*(mind if twice else good), sentences.conflict(plan)))
+        lines.append(line(*(mind if twice else good), plan_summary.conflict(plan)))
     if plan.expectations and plan.refused is None:
         words = expectation_sentences.summary(plan.expectations)
         if any(expectation_sentences.is_bad(one) for one in plan.expectations):
@@ -105,8 +105,8 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         else:
             held = all(one.status == "pass" for one in plan.expectations)
             lines.append(line(*(good if held else mind), words))
-    errors, warnings = sentences.by_severity(plan.warnings)
-    if counted := sentences.warnings_counted(plan.warnings):
+    errors, warnings = plan_summary.by_severity(plan.warnings)
+    if counted := plan_summary.warnings_counted(plan.warnings):
         lines.append(line(*(bad if errors else mind), counted, "bold"))
     lines += [line(*bad, f"[{remark.code}] {remark.sentence}", "$text-error") for remark in errors]
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in warnings]

@@ -20,7 +20,7 @@ from console.progress import Advanced, reporter
 from console.status import Job
 from console.widgets.editor import SqlEditor
 from console.widgets.running import Running
-from console.words import create_sentences, sentences, undo_sentences
+from console.words import create_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import short_id
 from console.words.visible import visible
 from console.work import Failure
@@ -125,7 +125,7 @@ class StatementPlace(StepsPlace):
         self._wrote = Event()
         self._project(plan)
         name = short_id(plan.plan_id)
-        self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
+        self.console_app.record(f"Plan {name}: {plan_summary.summary(plan)}.")
         self.preview.show(plan, before)
         edited, typed_on = self._edited(), self._typed_on()
         self.preview.edited(edited)
@@ -208,7 +208,7 @@ class StatementPlace(StepsPlace):
             return f"This plan is committed already, as v{at}." if at is not None else "This plan is applied already."
         if self.console_app.status.spark == "lost":
             return f"Spark is lost: {self.console_app.spark_again()}. The plan is kept."
-        return sentences.why_not_committable(plan)
+        return plan_summary.why_not_committable(plan)
 
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:
         if accepted is None:
@@ -248,7 +248,9 @@ class StatementPlace(StepsPlace):
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
-        summary = f"Plan {short_id(plan.plan_id)} {sentences.outcome(outcome, plan, self.console_app.glyphs.dot)}"
+        summary = (
+            f"Plan {short_id(plan.plan_id)} {outcome_sentences.outcome(outcome, plan, self.console_app.glyphs.dot)}"
+        )
         self._tell_of_commit(f"{summary}.", SHOWS_IT)
         self._commit_ended(summary, kept=outcome.kept)
 
@@ -328,7 +330,7 @@ class StatementPlace(StepsPlace):
         if self.operation is None or self.operation.operation_id != event.operation_id:
             return
         self.query_one("#running", Running).advance(event.progress)
-        if answers := sentences.so_far(event.progress):
+        if answers := plan_summary.so_far(event.progress):
             self._so_far += answers
             if self.operation.typed == self._typed():
                 self.pane.say(PLANNING, *self._so_far)
@@ -367,7 +369,7 @@ class StatementPlace(StepsPlace):
         """The actions that are not always possible, and whether they are now."""
         view = self.view
         may_commit = view == "preview" and self.plan is not None and self.committed is None
-        never = sentences.why_not_committable(self.plan) if self.plan is not None else None
+        never = plan_summary.why_not_committable(self.plan) if self.plan is not None else None
         typing = view not in ("preview", "commit")
         return {
             "edit": view != "compose" or self.focused is None,

@@ -20,7 +20,7 @@ from console.places.statement.statement_editor import ComposePane
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
-from console.words import sentences
+from console.words import plan_summary
 from console.words.format import parse_time, short_id
 from console.work import Failure
 
@@ -220,7 +220,7 @@ class StepsPlace(Place):
         if self.plan is None or self.view not in ("preview", "commit"):
             self.copy(self.pane.text, "the SQL")
         else:
-            self.copy(sentences.as_text(self.plan, self.console_app.glyphs), "the plan as text")
+            self.copy(plan_summary.as_text(self.plan, self.console_app.glyphs), "the plan as text")
 
     def action_copy_markdown(self) -> None:
         if self.plan is None:

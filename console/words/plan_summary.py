@@ -1,8 +1,8 @@
-"""A plan in sentences: what a person reads first, as plain text. No widget, no colour."""
+"""The summary of a plan in sentences: what a person reads first, as plain text. No widget, no colour."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from console.words import create_sentences, expectation_sentences
@@ -11,7 +11,6 @@ from console.words.glyphs import Glyphs
 from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Deviation, Outcome, Rehearsal
     from engine.model.plan import Decision, Plan, Remark
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
@@ -208,104 +207,6 @@ def why_not_committable(plan: AnyPlan) -> str | None:
     return None
 
 
-def deviated(found: Sequence[Deviation]) -> str:
-    """``DEVIATED in 2 numbers``; in parts, if one is no number."""
-    are_numbers = all(isinstance(one.promised, int) for one in found)
-    return f"DEVIATED in {count(len(found), 'number' if are_numbers else 'part')}"
-
-
-def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
-    """What a commit did, in one line."""
-    from console.words.format import duration
-
-    if result.already_applied and result.version is None:
-        return "was applied already: nothing changed now"
-    if result.version is None and result.kept:
-        return nothing_committed(plan)
-    kept = "kept its promise" if result.kept else deviated(result.deviations)
-    if result.already_applied:
-        text = f"was committed already, as v{result.version}: nothing changed now"
-        return text if result.kept else f"{kept} {dot} {text}"
-    parts = [
-        kept,
-        f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
-        # the commit that makes a table reads none, and Delta then reports no version
-        read(NO_VERSION if result.version == 0 and result.read_version is None else result.read_version),
-        duration(result.duration_ms),
-    ]
-    return f" {dot} ".join(parts)
-
-
-def nothing_committed(plan: AnyPlan) -> str:
-    """What applying a plan did that made no version."""
-    if plan.kind == "create_table" and plan.changes_something:
-        return f"{visible(plan.target.name)} is in the catalog; nothing was committed"
-    return "nothing to commit: it changes nothing"
-
-
-def rehearsal(result: Rehearsal) -> str:
-    """What a rehearsal measured and how it compares with the plan, in one line."""
-    from console.words.format import duration
-
-    measured = f"measured: {duration(result.duration_ms)} on a clone"
-    if not result.kept:
-        return f"{measured}, {deviated(result.deviations)}"
-    if result.refused:
-        return f"{measured}, refused by Delta as the plan says: {visible(result.refused)}"
-    rows = ", and every row" if result.rows_compared else ""
-    return f"{measured}, all {count(len(result.promise), 'metric')} as promised{rows}"
-
-
-def past_rehearsal(result: Rehearsal) -> str:
-    """A rehearsal in the history, in one line: when, how it compares with the plan, and what differs."""
-    from console.words.format import local_time, number
-
-    def text(value: int | str | None) -> str:
-        return visible(value) if isinstance(value, str) else number(value)
-
-    line = f"rehearsed {local_time(result.started_at, zone=True)}: {rehearsal(result)}"
-    differing = [f"{visible(one.metric)} {text(one.actual)} for {text(one.promised)}" for one in result.deviations]
-    return f"{line}: {', '.join(differing)}" if differing else line
-
-
-PROGRAM_GONE = "its program is gone; what became of it is found out when the Spark that it ran on is next connected"
-"""Of an operation that runs by the ledger's word alone."""
-
-
-def rehearsed_as(kept: bool | None) -> str:
-    """How the last rehearsal of a plan went, "" if there was none."""
-    return "" if kept is None else "rehearsed as promised" if kept else "rehearsed, DEVIATED"
-
-
-def clone_is_dropped(result: Rehearsal) -> str:
-    """What a rehearsal wrote."""
-    return f"Nothing was written to {visible(result.table)}; the clone of its v{result.version} is dropped."
-
-
-def kind(of: str, sql: str) -> str:
-    """What an operation is, in the word of its statement: merge, create, replace, clone, restore, drop."""
-    if of != "create_table":
-        return visible(of)
-    from engine.model.errors import EngineError
-    from engine.sql.parse_create import parse_create
-
-    try:
-        parsed = parse_create(sql)
-    except EngineError:
-        # a secret in it is masked
-        return "create"
-    return "clone" if parsed.form == "clone" else "create" if parsed.mode == "Create" else "replace"
-
-
-def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:
-    """``+9,000 ~6,064 -3``: the rows that a commit inserted, updated and deleted; "" where it counts none."""
-    signs = ((glyphs.insert, INSERTED), (glyphs.update, UPDATED), (glyphs.delete, DELETED))
-    counts = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
-    if not counts and UPDATED not in metrics and metrics.get(WRITTEN):
-        return f"{glyphs.insert}{number(metrics[WRITTEN])}"
-    return " ".join(counts)
-
-
 def policy(plan: AnyPlan) -> list[tuple[bool, str]]:
     """What the policy says against a plan: whether it refuses it, and a sentence."""
     said = {"refused": "the policy refuses it", "asks": "the policy asks for more"}
@@ -319,13 +220,6 @@ def policy(plan: AnyPlan) -> list[tuple[bool, str]]:
 def advice(plan: Plan) -> tuple[Remark, ...]:
     """What a plan advises. How to write less helps no one whose merge is refused."""
     return plan.advice if plan.refused is None else ()
-
-
-def read(version: int | None) -> str:
-    """Which version a commit read; the one that makes a table reads none."""
-    if version is None:
-        return "read v?"
-    return f"read v{version}" if version >= 0 else "read no version: the table is new"
 
 
 def rewrites_all(plan: Plan) -> bool:

@@ -1,0 +1,120 @@
+"""What was done, in sentences: a commit, a rehearsal, an operation in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from console.words.format import count, number
+from console.words.glyphs import Glyphs
+from console.words.plan_summary import DELETED, INSERTED, NO_VERSION, UPDATED, WRITTEN
+from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.model.operation import Deviation, Outcome, Rehearsal
+    from engine.model.plans import AnyPlan
+
+
+def deviated(found: Sequence[Deviation]) -> str:
+    """``DEVIATED in 2 numbers``; in parts, if one is no number."""
+    are_numbers = all(isinstance(one.promised, int) for one in found)
+    return f"DEVIATED in {count(len(found), 'number' if are_numbers else 'part')}"
+
+
+def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
+    """What a commit did, in one line."""
+    from console.words.format import duration
+
+    if result.already_applied and result.version is None:
+        return "was applied already: nothing changed now"
+    if result.version is None and result.kept:
+        return nothing_committed(plan)
+    kept = "kept its promise" if result.kept else deviated(result.deviations)
+    if result.already_applied:
+        text = f"was committed already, as v{result.version}: nothing changed now"
+        return text if result.kept else f"{kept} {dot} {text}"
+    parts = [
+        kept,
+        f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
+        # the commit that makes a table reads none, and Delta then reports no version
+        read(NO_VERSION if result.version == 0 and result.read_version is None else result.read_version),
+        duration(result.duration_ms),
+    ]
+    return f" {dot} ".join(parts)
+
+
+def nothing_committed(plan: AnyPlan) -> str:
+    """What applying a plan did that made no version."""
+    if plan.kind == "create_table" and plan.changes_something:
+        return f"{visible(plan.target.name)} is in the catalog; nothing was committed"
+    return "nothing to commit: it changes nothing"
+
+
+def rehearsal(result: Rehearsal) -> str:
+    """What a rehearsal measured and how it compares with the plan, in one line."""
+    from console.words.format import duration
+
+    measured = f"measured: {duration(result.duration_ms)} on a clone"
+    if not result.kept:
+        return f"{measured}, {deviated(result.deviations)}"
+    if result.refused:
+        return f"{measured}, refused by Delta as the plan says: {visible(result.refused)}"
+    rows = ", and every row" if result.rows_compared else ""
+    return f"{measured}, all {count(len(result.promise), 'metric')} as promised{rows}"
+
+
+def past_rehearsal(result: Rehearsal) -> str:
+    """A rehearsal in the history, in one line: when, how it compares with the plan, and what differs."""
+    from console.words.format import local_time, number
+
+    def text(value: int | str | None) -> str:
+        return visible(value) if isinstance(value, str) else number(value)
+
+    line = f"rehearsed {local_time(result.started_at, zone=True)}: {rehearsal(result)}"
+    differing = [f"{visible(one.metric)} {text(one.actual)} for {text(one.promised)}" for one in result.deviations]
+    return f"{line}: {', '.join(differing)}" if differing else line
+
+
+PROGRAM_GONE = "its program is gone; what became of it is found out when the Spark that it ran on is next connected"
+"""Of an operation that runs by the ledger's word alone."""
+
+
+def rehearsed_as(kept: bool | None) -> str:
+    """How the last rehearsal of a plan went, "" if there was none."""
+    return "" if kept is None else "rehearsed as promised" if kept else "rehearsed, DEVIATED"
+
+
+def clone_is_dropped(result: Rehearsal) -> str:
+    """What a rehearsal wrote."""
+    return f"Nothing was written to {visible(result.table)}; the clone of its v{result.version} is dropped."
+
+
+def kind(of: str, sql: str) -> str:
+    """What an operation is, in the word of its statement: merge, create, replace, clone, restore, drop."""
+    if of != "create_table":
+        return visible(of)
+    from engine.model.errors import EngineError
+    from engine.sql.parse_create import parse_create
+
+    try:
+        parsed = parse_create(sql)
+    except EngineError:
+        # a secret in it is masked
+        return "create"
+    return "clone" if parsed.form == "clone" else "create" if parsed.mode == "Create" else "replace"
+
+
+def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:
+    """``+9,000 ~6,064 -3``: the rows that a commit inserted, updated and deleted; "" where it counts none."""
+    signs = ((glyphs.insert, INSERTED), (glyphs.update, UPDATED), (glyphs.delete, DELETED))
+    counts = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
+    if not counts and UPDATED not in metrics and metrics.get(WRITTEN):
+        return f"{glyphs.insert}{number(metrics[WRITTEN])}"
+    return " ".join(counts)
+
+
+def read(version: int | None) -> str:
+    """Which version a commit read; the one that makes a table reads none."""
+    if version is None:
+        return "read v?"
+    return f"read v{version}" if version >= 0 else "read no version: the table is new"

@@ -1,0 +1,60 @@
+"""What was done, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from console.words import outcome_sentences as words
+from engine.model.operation import Deviation
+from tests.engine.plans import make_create_plan, make_outcome, make_plan
+
+NAME = "spark_catalog.demo.orders"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"kept": True, "duration_ms": 6200}, f"kept its promise · {NAME} is at v8 · read v7 · 6.2 s"),
+        (
+            {"kept": False, "version": None, "read_version": None,
+             "deviations": (Deviation(metric="m", promised=1, actual=2),)},
+            f"DEVIATED in 1 number · {NAME} is at v? · read v? · 0 ms",
+        ),
+        (
+            {"kept": False, "deviations": (Deviation(metric="tableId", promised="a", actual="b"),)},
+            f"DEVIATED in 1 part · {NAME} is at v8 · read v7 · 0 ms",
+        ),
+        (
+            {"kept": True, "version": 0, "read_version": None},
+            f"kept its promise · {NAME} is at v0 · read no version: the table is new · 0 ms",
+        ),
+        ({"already_applied": True, "version": None}, "was applied already: nothing changed now"),
+        ({"already_applied": True, "kept": True}, "was committed already, as v8: nothing changed now"),
+        ({"already_applied": True, "version": 1234}, "was committed already, as v1234: nothing changed now"),
+        (
+            {"already_applied": True, "kept": False},
+            "DEVIATED in 0 numbers · was committed already, as v8: nothing changed now",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_commit_did(changes: dict[str, Any], told: str) -> None:
+    assert words.outcome(make_outcome("op").model_copy(update=changes), make_plan()) == told
+
+
+def test_a_table_that_is_only_added_to_the_catalog_has_no_version() -> None:
+    plan, outcome = make_create_plan(effect="adopt"), make_outcome("op").model_copy(update={"version": None})
+    assert words.outcome(outcome, plan) == f"{plan.target.name} is in the catalog; nothing was committed"
+
+
+def test_the_version_that_a_commit_read() -> None:
+    assert [words.read(version) for version in (None, 0, -1)] == [
+        "read v?",
+        "read v0",
+        "read no version: the table is new",
+    ]
+
+
+def test_an_operation_is_the_word_of_its_statement() -> None:
+    assert [words.kind(of, "") for of in ("merge", "create_table", "restore")] == ["merge", "create", "restore"]
