@@ -139,7 +139,6 @@ def _anchors(merge: AnalyzedMerge) -> tuple[str, str]:
     """A conjunct that names columns of either side, as typed and by our names of the sides."""
     typed, source, target = merge.typed, *merge.sides
     wanted = {part.lower() for part in _named(merge)}
-    used = {column.lower() for column in merge.columns_used}
     padded = {(target.name, name) for name in _padded(merge.target_type)}
     padded |= {(source.name, name) for name in _padded(merge.source_type)}
     columns = [
@@ -154,7 +153,7 @@ def _anchors(merge: AnalyzedMerge) -> tuple[str, str]:
         (f"{qualifiers[side.name]}{quote(column)}", f"{side.name}.{quote(column)}")
         for side, column in columns
         if side.column(column)
-        and (side is target or column.lower() in used)
+        and (side is target or column in merge.columns_used)
         and (qualifiers[side.name] or column.lower() not in in_both)
     ]
     theirs, ours = (" AND ".join(f"{pair[at]} IS NULL" for pair in anchors) or "TRUE" for at in (0, 1))
