@@ -1,53 +1,39 @@
 """What each clause writes: for every column of the target one SQL expression over the clause's own rows.
 
-Mirrors PreprocessTableMerge and UpdateExpressionsSupport (generateUpdateExpressions, castIfNeeded): casts as the
-store assignment does, struct fields by name, defaults, generated columns from the new values, and what schema
-evolution adds. Nothing runs: Spark is asked for the types of the expressions only.
+Mirrors PreprocessTableMerge and UpdateExpressionsSupport (generateUpdateExpressions): casts as the store assignment
+does (engine.preflight.cast_if_needed), defaults, generated columns from the new values, and what schema evolution
+adds. Nothing runs: Spark is asked for the types of the expressions only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Literal
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.should_materialize_source import NON_DETERMINISTIC
 from engine.merge.subquery_values import subqueries_of
 from engine.merge.volatile_parts import VOLATILE, volatile_subquery
+from engine.preflight.cast_if_needed import Given, Named, array_call, cast_if_needed, stored, with_operands
 from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, may_generate_otherwise
 from engine.spark.schema import schema_of
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 from engine.sql.sql_text import all_function_names, names_in, special_times, substituted, tokenize
-from engine.sql.store_types import can_cast_nested, can_up_cast, ddl, holds_structs, is_same, plain
+from engine.sql.store_types import can_up_cast, ddl, is_same
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import DataType, MapType, StructType
+    from pyspark.sql.types import DataType, StructField
 
 LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """How the value NULL of a partition column is written: it, and the empty text, come back as NULL
 (org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils)."""
 Origin = Literal["kept", "given", "default", "generated", "identity"]
-
-
-@dataclass(frozen=True)
-class Given:
-    """An expression as the statement gives it: its text, its type, whether it can be NULL, whether it refers to the
-    target row, and what in its subqueries gives other values each time."""
-
-    text: str
-    type: DataType
-    nullable: bool
-    of_target: bool
-    volatile: str = ""
-
-
-Named: TypeAlias = "tuple[tuple[str, ...], Given]"
-"""What is assigned: the path of a column or of a field in it, and the expression."""
 
 
 @dataclass(frozen=True)
@@ -147,15 +133,13 @@ def _given(spark: SparkSession, merge: AnalyzedMerge, cast: StoreCast) -> dict[i
     for index, clause in enumerate(merge.statement.clauses):
         named = []
         for i, (column, text) in enumerate(clause.assignments):
-            field = types[index].fields[i]
             if clause.kind == "matched":
                 of_target = bool(merge.updates[merge.statement.matched.index(clause)][i].target_columns)
             else:
                 of_target = clause.kind == "not_matched_by_source"
             parts = {part for one in subqueries_of(text) for part in volatile_subquery(spark, "", one)}
-            named.append(
-                (_path(column), Given(text, field.dataType, field.nullable, of_target, ", ".join(sorted(parts))))
-            )
+            given = replace(_typed(text, types[index]), of_target=of_target, volatile=", ".join(sorted(parts)))
+            named.append((_path(column), given))
         found[index] = star if clause.star else tuple(named)
         if clause.star and clause.action_kind == "update" and cast.star_by_field:
             found[index] = tuple(leaf for path, one in star for leaf in _leaves(path, one))
@@ -182,10 +166,9 @@ def _leaves(path: tuple[str, ...], one: Given) -> Iterator[Named]:
         yield from _leaves((*path, field.name), Given(text, field.dataType, nullable=True, of_target=False))
 
 
-def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
-    """The types of the expressions of each clause: one question to the analyzer for each kind of clause."""
-    from pyspark.sql.types import StructType
-
+def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, Iterator[StructField]]:
+    """The types of the expressions of each clause, each before those of its operands: one question to the analyzer for
+    each kind of clause."""
     statement = merge.statement
     target = f"{merge.target_sql} AS {statement.target.reference}"
     relations = {
@@ -193,18 +176,23 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
         "not_matched": merge.source_sql,
         "not_matched_by_source": target,
     }
-    types: dict[int, StructType] = {}
+    types: dict[int, Iterator[StructField]] = {}
     for kind, relation in relations.items():
         clauses = [(i, c) for i, c in enumerate(statement.clauses) if c.kind == kind and c.assignments]
-        texts = [f"({text}\n)" for _, clause in clauses for _, text in clause.assignments]
+        texts = {i: [part for _, text in c.assignments for part in with_operands(text)] for i, c in clauses}
         if not texts:
             continue
-        items = ", ".join(f"{text} AS c{n}" for n, text in enumerate(texts))
-        fields = schema_of(spark, f"{statement.before_select}SELECT {items} FROM {relation}").fields
-        for index, clause in clauses:
-            types[index] = StructType(fields[: len(clause.assignments)])
-            fields = fields[len(clause.assignments) :]
+        items = ", ".join(f"({text}\n) AS c{n}" for n, text in enumerate(chain.from_iterable(texts.values())))
+        fields = iter(schema_of(spark, f"{statement.before_select}SELECT {items} FROM {relation}").fields)
+        types |= {index: iter(list(islice(fields, len(parts)))) for index, parts in texts.items()}
     return types
+
+
+def _typed(text: str, types: Iterator[StructField]) -> Given:
+    """The expression, of the next of ``types``, and its operands, of those that follow."""
+    field = next(types)
+    operands = tuple(_typed(operand, types) for operand in array_call(text)[1])
+    return Given(text, field.dataType, field.nullable, of_target=False, operands=operands)
 
 
 def _path(column: str) -> tuple[str, ...]:
@@ -228,7 +216,7 @@ def _assigned(
             keeps = updates and clause.star and column.before is not None
             kept_value = f"{reference}.{quote(column.name)}" if keeps else None
             one = ops[0][1]
-            value = stored(one.text, one.type, column.type, rules.cast, kept_value, column.before)
+            value = cast_if_needed(one, column.type, rules.cast, kept_value, column.before)
             unknown = volatile(value) or one.volatile
             unknown = unknown or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
             of_target = one.of_target or (kept_value is not None and kept_value in value)
@@ -294,7 +282,7 @@ def _with_fields(
         known = old.get(field.name.lower())
         inner = f"{kept_value}.{quote(known.name)}" if known else "NULL"
         if own and not own[0][0]:
-            value = stored(own[0][1].text, own[0][1].type, field.dataType, cast)
+            value = cast_if_needed(own[0][1], field.dataType, cast)
         elif own:
             value = _with_fields(inner, known.dataType if known else None, field.dataType, own, cast, key)
         elif known:
@@ -303,99 +291,3 @@ def _with_fields(
             value = f"CAST(NULL AS {ddl(field.dataType)})"
         parts.append(f"{string(field.name)}, {value}")
     return f"named_struct({', '.join(parts)})"
-
-
-def stored(
-    text: str,
-    given: DataType,
-    wanted: DataType,
-    cast: StoreCast,
-    kept_value: str | None = None,
-    kept_type: DataType | None = None,
-    depth: int = 0,
-) -> str:
-    """castIfNeeded: ``text`` of type ``given`` as it is stored in a column of type ``wanted``.
-
-    Structs go as ``cast`` says, in arrays and maps too. ``kept_value``, of UPDATE SET * alone, keeps the fields of a
-    struct that only the target has.
-    """
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    if is_same(given, wanted):
-        return text if plain(text) else f"({text}\n)"
-    if isinstance(given, StructType) and isinstance(wanted, StructType) and cast.by_name:
-        return _struct(text, given, wanted, cast, kept_value, kept_type, depth)
-    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and isinstance(wanted.elementType, StructType):
-        x = f"__dm_x{depth}"
-        item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
-        return f"transform(({text}\n), {x} -> {item})"
-    if isinstance(given, MapType) and isinstance(wanted, MapType) and _by_parts(given, wanted, cast):
-        k, v = f"__dm_k{depth}", f"__dm_v{depth}"
-        # only what makes the keys anew finds two that are the same
-        if not is_same(given.keyType, wanted.keyType):
-            key = stored(k, given.keyType, wanted.keyType, cast, depth=depth + 1)
-            text = f"transform_keys(({text}\n), ({k}, {v}) -> {key})"
-        if not is_same(given.valueType, wanted.valueType):
-            value = stored(v, given.valueType, wanted.valueType, cast, depth=depth + 1)
-            text = f"transform_values(({text}\n), ({k}, {v}) -> {value})"
-        return text
-    function = "CAST" if can_up_cast(given, wanted) else cast.function
-    return f"{function}(({text}\n) AS {ddl(wanted)})"
-
-
-def _by_parts(given: MapType, wanted: MapType, cast: StoreCast) -> bool:
-    """Whether Delta makes a map's keys and values anew, each by itself; else the map is cast as a whole."""
-    return not can_cast_nested(given, wanted) or (cast.by_name and holds_structs(given) and holds_structs(wanted))
-
-
-def _struct(
-    text: str,
-    given: StructType,
-    wanted: StructType,
-    cast: StoreCast,
-    kept_value: str | None,
-    kept_type: DataType | None,
-    depth: int,
-) -> str:
-    from pyspark.sql.types import StructType
-
-    known = {f.name.lower(): f for f in given.fields}
-    old = {f.name.lower(): f for f in kept_type.fields} if kept_value and isinstance(kept_type, StructType) else {}
-    parts = []
-    for field in wanted.fields:
-        mine, kept_field = known.get(field.name.lower()), old.get(field.name.lower())
-        kept_text = f"{kept_value}.{quote(kept_field.name)}" if kept_field else None
-        if mine is not None:
-            value = stored(
-                f"({text}\n).{quote(mine.name)}",
-                mine.dataType,
-                field.dataType,
-                cast,
-                kept_text,
-                kept_field.dataType if kept_field else None,
-                depth,
-            )
-        else:
-            value = f"CAST({kept_text or 'NULL'} AS {ddl(field.dataType)})"
-        parts.append(f"{string(field.name)}, {value}")
-    struct = f"named_struct({', '.join(parts)})"
-    if not cast.keeps_null:
-        return struct
-    null = f"(({text}\n) IS NULL)"
-    if kept_value and old and _has_extra(given, wanted):
-        null = f"({null} AND ({kept_value} IS NULL))"
-    return f"(CASE WHEN {null} THEN CAST(NULL AS {ddl(wanted)}) ELSE {struct} END)"
-
-
-def _has_extra(given: StructType, wanted: StructType) -> bool:
-    """Whether ``wanted`` has a field, at any depth of structs, that ``given`` lacks."""
-    from pyspark.sql.types import StructType
-
-    known = {f.name.lower(): f.dataType for f in given.fields}
-    for field in wanted.fields:
-        mine = known.get(field.name.lower())
-        if mine is None:
-            return True
-        if isinstance(mine, StructType) and isinstance(field.dataType, StructType) and _has_extra(mine, field.dataType):
-            return True
-    return False

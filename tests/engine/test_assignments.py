@@ -258,6 +258,29 @@ def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
     assert after["n"] == [None] * 5
 
 
+def test_of_a_function_over_arrays_of_structs_the_operands_are_cast(spark: Any, schema: str) -> None:
+    """Items that are the same only as they are stored are one item then."""
+    spark.sql("CREATE TABLE tgt (id BIGINT, a ARRAY<STRUCT<n: INT>>, st STRUCT<a: ARRAY<STRUCT<n: INT>>>) USING delta")
+    spark.sql("ALTER TABLE tgt ADD CONSTRAINT few CHECK (size(a) <= 2)")
+    spark.sql("INSERT INTO tgt SELECT id, array(named_struct('n', 1)), NULL FROM range(9)")
+    items = "array(named_struct('n', 1.2D), named_struct('n', 1.4D), named_struct('n', 2.5D))"
+    values = (
+        "a = array_distinct(s.a)",
+        "a = (array_union(t.a, s.a))",
+        "a = array_except(s.a, s.b)",
+        "a = array_intersect(s.a, s.b)",
+        "a = array_remove(s.a, named_struct('n', 1.9D))",
+        "a = array_distinct(array_except(array_union(s.a, t.a), s.b))",
+        "st.a = array_distinct(s.a)",
+        "st = named_struct('a', array_distinct(s.a))",
+    )
+    clauses = " ".join(f"WHEN MATCHED AND s.id = {n} THEN UPDATE SET {value}" for n, value in enumerate(values))
+    source = f"(SELECT id, {items} AS a, array(named_struct('n', 1.9D)) AS b FROM range(10))"
+    inserts = "WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.id, array_distinct(s.a))"
+    sql = f"MERGE INTO tgt t USING {source} s ON t.id = s.id {clauses} {inserts}"
+    assert check_merge(spark, "tgt", sql, values=True) == "committed"
+
+
 @pytest.mark.thorough
 def test_char_reads_padded_at_any_depth(spark: Any, schema: str) -> None:
     spark.sql(
