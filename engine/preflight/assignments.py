@@ -224,6 +224,7 @@ def _assigned(
         elif ops:
             value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast, key)
             unknown = volatile(value) or next((one.volatile for _, one in ops if one.volatile), "")
+            unknown = unknown or ("" if rules.cast.exact else LEGACY)
             found.append(Assignment(column, value, "given", unknown=unknown, of_target=True))
         elif column.generated_as is not None:
             found.append(None)
@@ -252,7 +253,8 @@ def _generated(column: TargetColumn, known: Sequence[Assignment], updates: bool)
     stays = stays and not may_generate_otherwise(column, [a.column for a in known])
     origin: Origin = "kept" if stays else "generated"
     of_target = any(a.of_target for a in used)
-    return Assignment(column, value, origin, unknown=volatile(value), of_target=of_target, before_cast=other)
+    unknown = volatile(value) or next((a.unknown for a in used if a.unknown), "")
+    return Assignment(column, value, origin, unknown=unknown, of_target=of_target, before_cast=other)
 
 
 def _kept(reference: str, column: TargetColumn, cast: StoreCast) -> str:
