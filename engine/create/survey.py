@@ -20,7 +20,9 @@ from engine.model.plan import Refused
 from engine.preflight.metadata_errors import unwritable
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import parsed_plan
+from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
+from engine.sql.extractors import with_extractors
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CHECK
@@ -137,12 +139,14 @@ def unread_constraint(spark: SparkSession, create: ParsedCreate) -> Refused | No
 
 def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:
     """The CHECK constraint that a row of the query breaks: Delta looks while it writes, and NULL breaks one too."""
+    query = create.query or ""
     for key, check in provided.configuration.items():
         if not key.lower().startswith(CHECK):
             continue
         try:
+            types = {field.name: field.dataType for field in schema_of(spark, query).fields}
             broken = spark.sql(
-                f"SELECT count(*) FROM ({create.query}\n) WHERE NOT coalesce(({check}\n), false)"
+                f"SELECT count(*) FROM ({query}\n) WHERE NOT coalesce(({with_extractors(check, types)}\n), false)"
             ).collect()[0][0]
         except Exception as error:
             raise translate(error) from error

@@ -36,6 +36,7 @@ from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_row
 from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
 from engine.sql.names import quote
+from engine.sql.extractors import with_extractors
 from engine.sql.sql_text import names_in
 from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 
@@ -176,7 +177,7 @@ def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:
             Check(
                 condition=VIOLATED,
                 sentence=f"violate the CHECK constraint {name} ({text})",
-                violated=f"NOT coalesce(({text}\n), FALSE)",
+                violated=f"NOT coalesce(({with_extractors(text, rules.types)}\n), FALSE)",
                 columns=columns,
                 hint="Leave those rows out of the source, or correct them there.",
             )
@@ -233,7 +234,7 @@ def _generated_check(
     return Check(
         condition=VIOLATED,
         sentence=f"have another value in {column.name} than it is generated as ({column.generated_as})",
-        violated=f"NOT ({quote(column.name)} <=> ({column.generated_as}\n))",
+        violated=f"NOT ({quote(column.name)} <=> ({generated}\n))",
         columns=(column.name, *_named(rules, column.generated_as or "")),
         hint=hint,
     )
@@ -257,6 +258,7 @@ def _named(rules: TargetRules, text: str) -> tuple[str, ...]:
 
 
 def old_checks(
+    generated = with_extractors(column.generated_as or "", rules.types)
     merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules, promise: Promise
 ) -> ClauseChecks | None:
     """The rows that are written as they were, against what time, or another session than that which wrote them, can

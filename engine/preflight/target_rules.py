@@ -44,7 +44,8 @@ class TargetColumn:
     """A column of the target as the MERGE leaves it. ``before`` is its type until then, None for a new column.
 
     ``raw_type`` has the lengths of its CHAR(n) and VARCHAR(n), None where no length is checked; ``padded``: a read
-    fills CHAR up. ``default`` and ``generated_as`` are SQL texts. ``partition``: the table is partitioned by it.
+    fills CHAR up. ``default`` and ``generated_as`` are SQL texts; so is ``exists_default``, which a new column has in
+    rows of older files. ``partition``: the table is partitioned by it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class TargetColumn:
     identity: bool
     generation_may_raise: bool = False
     partition: bool = False
+    exists_default: str | None = None
 
     @property
     def is_text_partition(self) -> bool:
@@ -118,6 +120,15 @@ class TargetRules:
     takes_void: bool = True
     takes_unenforced: bool = False
 
+    @property
+    def fills_old_rows(self) -> tuple[TargetColumn, ...]:
+        """The new columns in which a row that is not written has another value than NULL."""
+        return tuple(column for column in self.columns if column.exists_default not in (None, "NULL"))
+
+    @property
+    def types(self) -> dict[str, DataType]:
+        return {column.name: column.type for column in self.columns}
+
 
 def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[LoggedColumn], detail: Any) -> TargetRules:
     """Read them. ``detail`` is the row of DESCRIBE DETAIL; ``logged`` the columns as the log has them where some are
@@ -132,6 +143,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     for field in merge.type_after.fields:
         metadata = field.metadata or {}
         in_log = hidden.get(field.name.lower())
+        is_new = field.name.lower() not in before
         columns.append(
             TargetColumn(
                 name=field.name,
@@ -144,6 +156,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 generated_as=in_log.generated_as if in_log else None,
                 identity=in_log is not None and in_log.identity,
                 partition=field.name.lower() in partitions,
+                exists_default=metadata.get("EXISTS_DEFAULT") if is_new else None,
             )
         )
     checks = {f"EXPRESSION({text})": text for text in invariants(merge.type_after)}
