@@ -86,5 +86,6 @@ def _rows_after(
     rows = rows_after(spark, merge, source, rules, assigned)
     rows.createOrReplaceTempView(view)
     unknown = {one.column.name for clause in assigned for one in clause.columns if one.unknown}
+    unknown |= {column.name for column in rules.fills_old_rows}
     fields = [one for one in rows.schema.fields if one.name not in unknown]
     return ", ".join(quote(one.name) for one in fields if NOT_COMPARED.isdisjoint(types_in(one.dataType))) or "1"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.merge.volatile_parts import CALLED_DETERMINISTIC, clock_parts
-from engine.model.plan import Remark
+from engine.model.plan import Estimate, Remark
 from engine.preflight.findings import Findings
-from engine.sql.sql_text import all_function_names
+from engine.preflight.target_reads import DescribedTarget
+from engine.spark.confs import is_on
+from engine.sql.sql_text import all_function_names, names_in
 
+FAIL_IF_SOURCE_CHANGED = "spark.databricks.delta.merge.failIfSourceChanged"
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
 def warnings_of(findings: Findings) -> Iterator[Remark]:
     """What the commit may do wrong first, then what only the commit knows."""
     yield from _several_matches(findings)
+    yield from _counted_twice(findings)
     yield from _unknown_values(findings)
 
 
@@ -53,6 +57,18 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
         )
 
 
+def _counted_twice(findings: Findings) -> Iterator[Remark]:
+    """MergeIntoCommandBase.checkNonDeterministicSource, of a source whose rows Spark may read twice in one join."""
+    counted = findings.promise.estimates.get("numSourceRows")
+    if isinstance(counted, Estimate) and is_on(findings.basis.confs, FAIL_IF_SOURCE_CHANGED, "false"):
+        yield Remark(
+            code="COMMIT_UNKNOWN",
+            sentence="Delta may fail: it may count the rows of the source otherwise when it reads them again, and "
+            f"{FAIL_IF_SOURCE_CHANGED} makes that an error.",
+            evidence="Without a key in ON, Spark may read the source twice. Set it to false, or give ON an equality.",
+        )
+
+
 def _unknown_values(findings: Findings) -> Iterator[Remark]:
     """Values that another run, or only the commit, decides."""
     statement, volatile = findings.basis.merge.statement, findings.source.volatile
@@ -77,14 +93,33 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
             "again.",
             evidence=", ".join(chance),
         )
-    assigned = findings.basis.target.assigned
-    unknown = {a.column.name: a.unknown for one in assigned for a in one.columns if a.unknown}
+    target = findings.basis.target
+    for column in target.rules.fills_old_rows:
+        yield Remark(
+            code="DEFAULT_FILLS_OLD_ROWS",
+            sentence=f"The new column {column.name} has a default in the source, which rows of older files may read "
+            f"({column.exists_default}); those that this MERGE copies are NULL.",
+            evidence="Add the column first: ALTER TABLE … ADD COLUMN. Expectations of it are unknown.",
+        )
+    unknown = {a.column.name: a.unknown for one in target.assigned for a in one.columns if a.unknown}
     if unknown:
+        rules = ", ".join(_rules_over(target, unknown))
         yield Remark(
             code="VALUES_UNKNOWN",
-            sentence=f"Only the commit knows the values of {', '.join(unknown)}: samples leave them out.",
+            sentence=f"Only the commit knows the values of {', '.join(unknown)}: samples leave them out."
+            + (f" Whether they keep to the rules of the table is not known: {rules}." if rules else ""),
             evidence="; ".join(f"{name}: {why}" for name, why in unknown.items()),
         )
+
+
+def _rules_over(target: DescribedTarget, unknown: Iterable[str]) -> Iterator[str]:
+    """The CHECKs over such columns, and what is generated from an identity, which Delta generates before it has its
+    value, and checks after."""
+    identities = [a.column.name for one in target.assigned for a in one.columns if a.value is None]
+    generated = {column.name: column.generated_as or "" for column in target.rules.columns}
+    for texts, columns in ((target.rules.checks, unknown), (generated, identities)):
+        names = {name.lower() for name in columns}
+        yield from (f"{name} ({text})" for name, text in texts.items() if not names.isdisjoint(names_in(text)))
 
 
 def advice_of(findings: Findings) -> Iterator[Remark]:

@@ -50,7 +50,9 @@ def expected_rows(
     if not statement.only_one_unconditional_delete and any(file.true_conflicts for file in matches.files):
         text = "Several source rows match one target row: what that leaves is not known."
         return results_for(declared, "unknown", text)
-    late = [
+    rules = findings.basis.target.rules
+    late = [column.name for column in rules.fills_old_rows]
+    late += [
         column.column.name
         for one in findings.basis.target.assigned
         if takes_rows(statement, matches, one.clause)

@@ -15,6 +15,7 @@ policy is LEGACY.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,8 @@ from engine.preflight.assignments import Assignment, ClauseAssignments, kept, ne
 from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
 from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
-from engine.sql.names import quote
 from engine.sql.extractors import with_extractors
+from engine.sql.names import quote
 from engine.sql.sql_text import names_in
 from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 
@@ -84,15 +85,16 @@ def clause_checks(
     for a in changed:
         checks += _cast_checks(a, rules)
         risky += risky_parts(merge, a, rules)
-    checks += _constraint_checks(rules, {a.column.name.lower() for a in changed})
+    late = {a.column.name for a in one.columns if a.value is None}
+    checks += _constraint_checks(rules, {a.column.name.lower() for a in changed}, late)
     for a in changed:
-        checks += _column_checks(a, rules)
+        checks += _column_checks(a, rules, late)
     if not checks and not risky:
         return None
     needed = {name for check in checks for name in check.columns}
     shown = [a for a in one.columns if a.column.name in needed]
     of_target = any(a.of_target for a in (*shown, *(a for a, _ in risky)))
-    items = [f"{lenient[a.column.name].stored_value or '0'} AS {quote(a.column.name)}" for a in shown]
+    items = [f"{lenient[a.column.name].stored_value} AS {quote(a.column.name)}" for a in shown]
     items += [f"({a.given.text}\n) AS {quote(given_name(a.column.name))}" for a in shown if a.given]
     items += [f"{text} AS __dm_risky_{n}" for n, (_, text) in enumerate(risky)]
     keys = _keys(merge, one)
@@ -164,11 +166,14 @@ def risky_parts(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list
     return [(a, a.given.text)] if merge.may_raise(a.given.text) else []
 
 
-def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:
-    """The CHECK constraints that name a changed column, the clock, or what another session may compute otherwise."""
+def _constraint_checks(rules: TargetRules, changed: set[str], late: AbstractSet[str]) -> list[Check]:
+    """The CHECK constraints that name a changed column, the clock, or what another session may compute otherwise; those
+    over ``late`` columns, whose values only the commit knows, cannot be asked."""
     checks = []
     for name, text in rules.checks.items():
         columns = _named(rules, text)
+        if not late.isdisjoint(columns):
+            continue
         kept = not any(column.lower() in changed for column in columns)
         other = name in rules.checks_that_may_raise or depends_on_zone(text, rules.columns)
         if kept and not volatile(text) and not other:
@@ -185,7 +190,7 @@ def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:
     return checks
 
 
-def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
+def _column_checks(a: Assignment, rules: TargetRules, late: AbstractSet[str]) -> list[Check]:
     column, name = a.column, quote(a.column.name)
     checks = []
     never_null = a.origin == "identity" or (
@@ -216,21 +221,44 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
                 hint=f"Shorten them: left(…, {most}); blanks at the end count.",
             )
         )
-    if column.generated_as is not None and a.origin == "given":
-        checks.append(_generated_check(column, rules, f"Do not assign {column.name}: Delta computes it."))
+    return [*checks, *_generated_checks(a, rules, late)]
+
+
+def _generated_checks(a: Assignment, rules: TargetRules, late: AbstractSet[str]) -> list[Check]:
+    column = a.column
     named = _named(rules, column.generated_as or "")
     partitions = {one.name for one in rules.columns if one.is_text_partition}
-    if a.origin == "generated" and partitions & {column.name, *named}:
-        checks.append(_generated_check(column, rules, "Give a column that names partitions no empty text."))
-    elif a.before_cast:
-        checks.append(_generated_check(column, rules, "Cast what INSERT gives to the types of the columns."))
-    return checks
+    if column.generated_as is None or a.origin == "kept":
+        return []
+    if not late.isdisjoint(named):
+        return [_check_of_identity(column)]
+    if a.origin == "given":
+        return [_generated_check(column, rules, f"Do not assign {column.name}: Delta computes it.")]
+    if partitions & {column.name, *named}:
+        return [_generated_check(column, rules, "Give a column that names partitions no empty text.")]
+    if a.before_cast:
+        return [_generated_check(column, rules, "Cast what INSERT gives to the types of the columns.")]
+    return []
+
+
+def _check_of_identity(column: TargetColumn) -> Check:
+    """PreprocessTableMerge.resolveImplicitColumns generates the column while NULL stands for the identity, whose value
+    it is checked against: that of an identity is never NULL."""
+    return Check(
+        condition=VIOLATED,
+        sentence=f"have NULL in {column.name}, which is generated ({column.generated_as}) before the identity that it "
+        "names has its value, and checked after",
+        violated=f"{quote(column.name)} IS NULL",
+        columns=(column.name,),
+        hint="Give the identity its value, if it is GENERATED BY DEFAULT; an INSERT does that, too.",
+    )
 
 
 def _generated_check(
     column: TargetColumn, rules: TargetRules, hint: str = "Merge under the time zone and confs that wrote the table."
 ) -> Check:
     """ColumnWithDefaultExprUtils.addDefaultExprsOrReturnConstraints: Delta computes the column again for each row."""
+    generated = with_extractors(column.generated_as or "", rules.types)
     return Check(
         condition=VIOLATED,
         sentence=f"have another value in {column.name} than it is generated as ({column.generated_as})",
@@ -258,13 +286,12 @@ def _named(rules: TargetRules, text: str) -> tuple[str, ...]:
 
 
 def old_checks(
-    generated = with_extractors(column.generated_as or "", rules.types)
     merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules, promise: Promise
 ) -> ClauseChecks | None:
     """The rows that are written as they were, against what time, or another session than that which wrote them, can
     break."""
     of_table = "Delta checks them as they are in the table, too: drop the constraint first."
-    checks = [replace(check, hint=of_table) for check in _constraint_checks(rules, set()) if check.columns]
+    checks = [replace(check, hint=of_table) for check in _constraint_checks(rules, set(), set()) if check.columns]
     checks += [
         _generated_check(column, rules) for column in rules.columns if may_generate_otherwise(column, rules.columns)
     ]

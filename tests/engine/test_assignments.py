@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
+from engine.expect.read_expectations import read_expectations
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
 from engine.table.delta_log import listed_log
@@ -143,6 +144,20 @@ def test_what_evolution_adds_brings_its_default_and_its_length(spark: Any, schem
     assert spark.sql("SELECT note FROM tgt WHERE id = 2").collect()[0][0] == "none"
 
 
+def test_a_default_that_rows_of_older_files_read_is_told(spark: Any, schema: str) -> None:
+    """Delta keeps it of a source that is no Delta table."""
+    spark.sql("CREATE TABLE src (id INT, n INT DEFAULT 7) USING parquet")
+    spark.sql("INSERT INTO src VALUES (2, 1)")
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS id")
+    sql = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    declared = read_expectations("tgt: [{not_null: [n]}, {rows: {min: 2}}]")
+    looked = plan(spark, sql, expectations=declared)
+    assert [one.status for one in looked.expectations] == ["unknown", "pass"]
+    assert "DEFAULT_FILLS_OLD_ROWS" in {one.code for one in looked.warnings}
+    spark.sql(sql).collect()
+    assert {row["id"]: row["n"] for row in spark.table("tgt").collect()} == {1: 7, 2: 1}
+
+
 def test_a_schema_that_evolves_is_in_the_plan_and_is_committed_without_any_row(tgt: Any) -> None:
     looked = plan(
         tgt,
@@ -243,21 +258,6 @@ def test_a_map_is_cast_as_a_whole_or_key_by_key(
     assert check_merge(spark, "tgt", merge, values=True) == condition
 
 
-def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
-    spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, 1S AS small FROM range(3)")
-    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'x' AS n, id + 70000 AS small FROM range(5)")
-    spark.conf.set("spark.sql.storeAssignmentPolicy", "LEGACY")
-    try:
-        after = check(
-            spark,
-            "tgt",
-            "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
-        )
-    finally:
-        spark.conf.unset("spark.sql.storeAssignmentPolicy")
-    assert after["n"] == [None] * 5
-
-
 def test_of_a_function_over_arrays_of_structs_the_operands_are_cast(spark: Any, schema: str) -> None:
     """Items that are the same only as they are stored are one item then."""
     spark.sql("CREATE TABLE tgt (id BIGINT, a ARRAY<STRUCT<n: INT>>, st STRUCT<a: ARRAY<STRUCT<n: INT>>>) USING delta")
@@ -279,6 +279,21 @@ def test_of_a_function_over_arrays_of_structs_the_operands_are_cast(spark: Any, 
     inserts = "WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.id, array_distinct(s.a))"
     sql = f"MERGE INTO tgt t USING {source} s ON t.id = s.id {clauses} {inserts}"
     assert check_merge(spark, "tgt", sql, values=True) == "committed"
+
+
+def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, 1S AS small FROM range(3)")
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'x' AS n, id + 70000 AS small FROM range(5)")
+    spark.conf.set("spark.sql.storeAssignmentPolicy", "LEGACY")
+    try:
+        after = check(
+            spark,
+            "tgt",
+            "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        )
+    finally:
+        spark.conf.unset("spark.sql.storeAssignmentPolicy")
+    assert after["n"] == [None] * 5
 
 
 @pytest.mark.thorough

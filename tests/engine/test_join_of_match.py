@@ -9,6 +9,9 @@ import pytest
 from engine.commit.apply_plan import apply
 from engine.model.plan import Estimate
 from engine.plan_merge import plan
+from engine.preflight.advice import FAIL_IF_SOURCE_CHANGED
+from engine.spark.confs import confs_set
+from tests.engine.fidelity import refused_by_delta
 
 INSERT = "WHEN NOT MATCHED THEN INSERT *"
 BY_SOURCE = "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = 1"
@@ -45,3 +48,13 @@ def test_the_rows_of_the_source_are_promised_as_delta_counts_them(
     merge_plan = plan(spark, f"MERGE INTO t USING {source} s ON {on} WHEN MATCHED THEN UPDATE SET n = s.n {clauses}")
     assert {**merge_plan.promise, **merge_plan.estimates}["numSourceRows"] == source_rows
     assert apply(spark, merge_plan).kept
+
+
+def test_rows_that_are_counted_twice_are_a_source_that_changed_if_that_fails(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS n")
+    spark.sql("CREATE TABLE src USING delta AS SELECT * FROM VALUES (0, 2), (5, 9) AS x(lo, hi)")
+    clauses = "WHEN MATCHED THEN UPDATE SET n = s.lo WHEN NOT MATCHED THEN INSERT (n) VALUES (s.lo)"
+    sql = f"MERGE INTO t USING src s ON t.n BETWEEN s.lo AND s.hi {clauses}"
+    with confs_set(spark, {FAIL_IF_SOURCE_CHANGED: "true"}):
+        assert "COMMIT_UNKNOWN" in {one.code for one in plan(spark, sql).warnings}
+        assert refused_by_delta(spark, sql) == "SPARK_ERROR"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from engine.model.conflicts import Conflicts
-from engine.preflight.advice import MUST_ACCEPT, advice_of, warnings_of
+from engine.model.plan import Estimate
+from engine.preflight.advice import FAIL_IF_SOURCE_CHANGED, MUST_ACCEPT, advice_of, warnings_of
 from engine.sql.parse import parse_merge
 
 DELETE = "WHEN MATCHED THEN DELETE"
@@ -30,6 +31,9 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         "volatile": (),
         "condition": "t.id = s.id",
         "assigned": {},
+        "checks": {},
+        "fills": (),
+        "source_rows": 3,
         "not_compared": "",
         "avoid": "",
         "properties": {},
@@ -40,7 +44,8 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         f"numTargetRows{name}": value for name, value in wanted["metrics"].items()
     }
     columns = [
-        SimpleNamespace(column=SimpleNamespace(name=name), unknown=why) for name, why in wanted["assigned"].items()
+        SimpleNamespace(column=SimpleNamespace(name=name), unknown=why, value=None if why == IDENTITY else "1")
+        for name, why in wanted["assigned"].items()
     ]
     return SimpleNamespace(
         basis=SimpleNamespace(
@@ -48,7 +53,15 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
                 statement=parse_merge(f"MERGE INTO t USING s ON {wanted['condition']} {clauses}"),
                 plan=SimpleNamespace(analyzed="'MergeIntoTable (now() = at)"),
             ),
-            target=SimpleNamespace(assigned=[SimpleNamespace(columns=columns)], properties=wanted["properties"]),
+            target=SimpleNamespace(
+                assigned=[SimpleNamespace(columns=columns)],
+                properties=wanted["properties"],
+                rules=SimpleNamespace(
+                    checks=wanted["checks"],
+                    columns=[SimpleNamespace(name="g", generated_as="A % 16")],
+                    fills_old_rows=[SimpleNamespace(name=name, exists_default="7") for name in wanted["fills"]],
+                ),
+            ),
             decision=SimpleNamespace(
                 materialize=bool(wanted["avoid"]), avoid=wanted["avoid"], reason="WHY", because="…"
             ),
@@ -59,6 +72,7 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         conflicts=wanted["conflicts"],
         promise=SimpleNamespace(
             metrics=metrics,
+            estimates={"numSourceRows": wanted["source_rows"]},
             files=[SimpleNamespace(rows=wanted["rows"])],
             write=SimpleNamespace(
                 deletion_vectors=wanted["vectors"],
@@ -90,6 +104,8 @@ def test_a_condition_that_is_null_hides_a_second_match(clauses: str, vectors: bo
     assert warned(clauses, null_conflicts=2, vectors=vectors) == ["NULL_CONDITION_WRONG_RESULT"] * found
 
 
+IDENTITY = "an identity value"
+TWO = Estimate(low=3, high=6)
 TWICE = Conflicts(count=2, true_count=2)
 
 
@@ -127,6 +143,23 @@ def test_what_only_the_commit_knows_is_told() -> None:
     assert warned("WHEN MATCHED AND t.at < now() THEN DELETE") == ["CLOCK_IN_CONDITION"]
     (remark,) = warnings_of(findings(assigned={"a": "rand()", "b": ""}))
     assert (remark.code, remark.evidence) == ("VALUES_UNKNOWN", "a: rand()")
+    assert remark.sentence.endswith("samples leave them out.")
+    (remark,) = warnings_of(findings(assigned={"a": "rand()"}, checks={"c": "A > 0", "d": "b > 0"}))
+    assert remark.sentence.endswith("Whether they keep to the rules of the table is not known: c (A > 0).")
+    (remark,) = warnings_of(findings(assigned={"a": IDENTITY}))
+    assert remark.sentence.endswith("is not known: g (A % 16).")
+
+
+def test_old_rows_that_a_default_fills_are_told() -> None:
+    assert warned(fills=("x",)) == ["DEFAULT_FILLS_OLD_ROWS"]
+
+
+@pytest.mark.parametrize(("fails", "rows", "found"), [("true", TWO, True), ("true", 3, False), ("false", TWO, False)])
+def test_a_source_that_may_be_counted_otherwise_is_told_where_that_fails(
+    fails: str, rows: int | Estimate, found: bool
+) -> None:
+    confs = {FAIL_IF_SOURCE_CHANGED: fails}
+    assert warned(confs=confs, source_rows=rows) == ["COMMIT_UNKNOWN"] * found
 
 
 def test_what_must_be_accepted_are_results_that_are_wrong() -> None:
