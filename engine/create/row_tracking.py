@@ -1,4 +1,4 @@
-"""Row tracking of a clone: each file that comes without a first row id gets one, by the number of its rows."""
+"""Row tracking: each file that comes without a first row id gets one, by the number of its rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from engine.create.provided_metadata import Provided
 from engine.create.situation import refusal
+from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.create_values import TableState
 from engine.model.plan import Refused
+from engine.preflight.commit_errors import uncounted_files
+from engine.spark.confs import is_on, read_confs
 from engine.spark.spark_errors import collected
 from engine.sql.parse_create import ParsedCreate
 from engine.table.delta_log import list_files
@@ -19,8 +22,13 @@ if TYPE_CHECKING:
 def assign_fresh_row_ids(
     spark: SparkSession, create: ParsedCreate, provided: Provided, after: TableState
 ) -> Refused | None:
-    """RowId.assignFreshRowIds, which a file without statistics stops. Reads the log of the source where ``after`` has
-    row tracking."""
+    """RowId.assignFreshRowIds, which a file without statistics stops. Reads the log of the source of a clone where
+    ``after`` has row tracking."""
+    if create.form == "as_select":
+        # an empty file is written, too, unless the table is partitioned
+        writes = not after.partition_columns or (provided.source and provided.source.num_rows)
+        refused = uncounted_files(after.features, after.properties) if writes else None
+        return None if refused and is_on(read_confs(spark, (COLLECT_STATISTICS,)), COLLECT_STATISTICS) else refused
     if create.form != "clone" or "rowTracking" not in after.features or provided.num_files == 0:
         return None
     if not _lacks_numbers(spark, provided):

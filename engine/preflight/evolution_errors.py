@@ -49,14 +49,18 @@ def _voids(path: Path, struct: DataType) -> Iterator[str]:
 
 def unenforceable(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
     """The error for a NOT NULL inside of an array or a map, as other writers leave it, where the schema changes."""
-    if target.rules.takes_unenforced or next(_changed((), before, after), None) is None:
-        return None
+    return not_null_inside(after, target) if next(_changed((), before, after), None) else None
+
+
+def not_null_inside(after: StructType, target: DescribedTarget) -> Refused | None:
+    """SchemaUtils.removeUnenforceableNotNullConstraints, of a schema that changes."""
     name = next((field.name for field in after.fields if has_unenforceable(field.dataType)), None)
-    if name is None:
+    if name is None or target.rules.takes_unenforced:
         return None
     return _refused(
         "DELTA_NESTED_NOT_NULL_CONSTRAINT",
-        f"{name} has a NOT NULL inside of an array or a map, with which Delta lets no schema change.",
+        f"{name} has a NOT NULL inside of an array or a map, with which Delta lets no schema change: no column that is "
+        "added, and no identity that counts on.",
         f"Merge without schema evolution, or set {UNENFORCED} to true: it takes that NOT NULL away.",
     )
 

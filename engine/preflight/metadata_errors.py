@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 MISMATCH = "DELTA_NUM_RECORDS_MISMATCH"
 VALIDATES = "spark.databricks.delta.numRecordsValidation.enabled"
-APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
 INVALID_PROTOCOL = "DELTA_INVALID_PROTOCOL_VERSION"
 UNSUPPORTED_FEATURES = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
 AMBIGUOUS_NAME = "AMBIGUOUS_REFERENCE"
@@ -123,18 +122,6 @@ def unwritable(version: int, features: Iterable[str]) -> Refused | None:
         condition=UNSUPPORTED_FEATURES,
         message=f"The table requires features of its writers that this Delta does not have: {', '.join(unknown)}.",
         hint="Write to it with a Delta that has them, or drop them there (ALTER TABLE … DROP FEATURE).",
-    )
-
-
-def append_only(metrics: Mapping[str, int]) -> Refused | None:
-    """DeltaLog.assertRemovable, at the commit: a table with delta.appendOnly lets no file go. ``metrics`` are the
-    promised ones: a MERGE that touches no file is let pass."""
-    if not metrics["numTargetFilesRemoved"] and not metrics["numTargetDeletionVectorsAdded"]:
-        return None
-    return Refused(
-        condition=APPEND_ONLY,
-        message="The table takes appends only (delta.appendOnly), and this MERGE changes rows of it.",
-        hint="Keep to WHEN NOT MATCHED THEN INSERT, or set delta.appendOnly to false.",
     )
 
 
@@ -288,6 +275,21 @@ def partition_names(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: 
                 hint=f"Rename the column, or set {REPARTITION} to false.",
             )
     return None
+
+
+def only_partitions(merge: AnalyzedMerge, matches: Matches, write: WritePlan, detail: Any) -> Refused | None:
+    """TransactionalWrite.checkPartitionColumns: a column that is a NULL without a type is not written. One of the
+    change data feed is a column, too."""
+    left = [field.name for field in merge.type_after.fields if field.dataType.typeName() != "void"]
+    partitions = detail["partitionColumns"] or ()
+    if write.change_data_feed or len(left) > len(partitions) or not (matches.touched or merge.statement.not_matched):
+        return None
+    return Refused(
+        condition="DELTA_NON_PARTITION_COLUMN_ABSENT",
+        message="All columns beside those that partition the table are NULLs without a type, which Delta does not "
+        "write, and it writes no file without a column.",
+        hint="Add a column with a type: ALTER TABLE … ADD COLUMN.",
+    )
 
 
 def _searched_by(merge: AnalyzedMerge) -> set[str]:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge
 from engine.model.plan import Refused
 from engine.preflight.check_rows import check_rows, first_of
+from engine.preflight.commit_errors import append_only, moved_identity, without_statistics
 from engine.preflight.evolution_errors import new_columns, unenforceable, void_column
 from engine.preflight.failing_conditions import failing_condition
 from engine.preflight.findings import Findings
 from engine.preflight.metadata_errors import (
     ambiguity,
-    append_only,
     changed_types,
     feed_names,
     more_rows,
     not_boolean,
+    only_partitions,
     partition_names,
     reads_input_file,
     reserved_by_vectors,
@@ -53,6 +54,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or feed_names(merge, matches, write)
         or reads_input_file(merge, basis.decision, matches)
         or partition_names(merge, matches, target.detail, basis.confs)
+        or only_partitions(merge, matches, write, target.detail)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or first_of(
             check_rows(spark, merge, source, matches, target, promise=promise, private=private),
@@ -60,5 +62,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         )
         or reserved_by_vectors(merge, basis.decision, matches, write)
         or more_rows(merge.statement, matches, promise, basis.confs)
+        or moved_identity(merge, matches, target)
+        or without_statistics(merge, matches, target, promise, basis.confs)
         or (append_only(promise.metrics) if target.rules.append_only else None)
     )

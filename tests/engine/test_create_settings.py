@@ -9,9 +9,11 @@ from pyspark.errors import PySparkException
 
 from engine import apply
 from engine.create.table_properties import DEFAULTS
+from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.errors import EngineError
 from engine.spark.confs import confs_set
 from engine.spark.spark_errors import translate
+from tests.engine.fidelity import refused_by_delta
 from tests.engine.test_plan_create_table import planned
 
 
@@ -93,3 +95,21 @@ def test_a_clone_downgrades_the_protocol_if_the_session_says_so(spark: Any, sche
         assert found.after is not None
         detail = spark.sql("DESCRIBE DETAIL t").collect()[0]
     assert tuple(detail["tableFeatures"]) == found.after.features == ("appendOnly", "invariants")
+
+
+@pytest.mark.parametrize(
+    ("conf", "properties", "condition"),
+    [
+        ("spark.sql.caseSensitive=true", "'delta.constraints.c' = 'A > 0'", "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"),
+        ("spark.sql.caseSensitive=true", "'delta.constraints.c' = 'A >= 0 OR nope > 0'", ""),
+        (f"{COLLECT_STATISTICS}=false", "'delta.enableRowTracking' = 'true'", "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS"),
+        (f"{COLLECT_STATISTICS}=false", "'delta.enableChangeDataFeed' = 'true'", ""),
+    ],
+)
+def test_what_is_written_is_checked_as_delta_checks_it(
+    spark: Any, schema: str, conf: str, properties: str, condition: str
+) -> None:
+    sql = f"CREATE TABLE t USING delta TBLPROPERTIES ({properties}) AS SELECT id AS a FROM range(3)"
+    with confs_set(spark, dict([conf.split("=")])):
+        found = planned(spark, sql)
+        assert (found.refused.condition if found.refused else "") == condition == refused_by_delta(spark, sql)

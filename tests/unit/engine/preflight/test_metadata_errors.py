@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructF
 
 from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.conflicts import Conflicts
+from engine.preflight.commit_errors import append_only
 from engine.preflight.metadata_errors import (
     AMBIGUOUS_NAME,
     DROPPED,
@@ -22,7 +23,6 @@ from engine.preflight.metadata_errors import (
     UNSUPPORTED_FEATURES,
     VALIDATES,
     ambiguity,
-    append_only,
     changed_types,
     feed_names,
     more_rows,
