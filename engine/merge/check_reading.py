@@ -20,13 +20,14 @@ from engine.model.plan import ClauseKind
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import NUMBERED, explain
 from engine.spark.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
-from engine.sql.char_types import declared_type, is_char
+from engine.sql.char_types import is_char, raw_type
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement, Relation, parse_merge
 from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import special_times
+from engine.table.nested_types import types_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,8 +162,9 @@ def _anchors(merge: AnalyzedMerge) -> tuple[str, str]:
 
 
 def _padded(schema: StructType) -> frozenset[str]:
-    """The CHAR columns: Delta fails on one in a condition."""
-    return frozenset(field.name for field in schema.fields if is_char(declared_type(field)))
+    """The columns with a CHAR, at any depth: Delta fails on one in a condition."""
+    types = ((field.name, raw_type(field)) for field in schema.fields)
+    return frozenset(name for name, type_ in types if type_ is not None and any(map(is_char, types_in(type_))))
 
 
 def _with_conjunct(typed: MergeStatement, conjunct: str) -> tuple[Edit, Edit]:
