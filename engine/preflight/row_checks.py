@@ -101,7 +101,7 @@ def clause_checks(
     items += [f"{text} AS {quote('__dm_key_' + name)}" for name, text in keys]
     return ClauseChecks(
         checks=tuple(checks),
-        rows=f"SELECT {', '.join(items)} FROM {_rows_of(merge, source, matches, one, of_target)}",
+        rows=f"SELECT {', '.join(items) or '1'} FROM {_rows_of(merge, source, matches, one, of_target)}",
         keys=tuple(name for name, _ in keys),
         risky=tuple(risky),
     )
@@ -174,7 +174,8 @@ def _constraint_checks(rules: TargetRules, changed: set[str], late: AbstractSet[
         columns = _named(rules, text)
         if not late.isdisjoint(columns):
             continue
-        kept = not any(column.lower() in changed for column in columns)
+        # of what names no column at all no row can have been checked when it was written
+        kept = bool(columns) and not any(column.lower() in changed for column in columns)
         other = name in rules.checks_that_may_raise or depends_on_zone(text, rules.columns)
         if kept and not volatile(text) and not other:
             continue

@@ -179,6 +179,8 @@ def test_names_in_rules_are_of_any_case_in_any_session(shop: Any) -> None:
         foreseen(shop, merge("cased", insert.format("s.n", "s.id * 2")), VIOLATED)
         foreseen(shop, merge("cased", insert.format("1", "s.id * 3")), VIOLATED)
         commits(shop, merge("cased", insert.format("1", "s.id * 2")))
+    shop.sql("CREATE TABLE odd (id BIGINT) USING delta TBLPROPERTIES ('delta.constraints.c' = 'nope > 0')")
+    foreseen(shop, merge("odd", INSERT + "(id) VALUES (s.id)"), VIOLATED)
 
 
 @pytest.mark.parametrize(
