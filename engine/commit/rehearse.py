@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from engine.commit.apply_plan import REWRITING, check_derived, check_staged, run_confs
 from engine.commit.check_plan import check_plan
 from engine.commit.check_running import check_running, is_at
-from engine.commit.clone import cloned, drop_left_over, place_of_clone
 from engine.commit.exactly_once import COMPARING
 from engine.commit.policy import Policy, check_writable
 from engine.commit.prepare_again import (
@@ -25,6 +24,7 @@ from engine.commit.prepare_again import (
     resume_session,
 )
 from engine.commit.promise_check import deviations
+from engine.commit.rehearsal_clone import cloned, drop_left_over, place_of_clone
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
 from engine.commit.state_changes import session_changed
 from engine.commit.verify import VERIFYING, check_versions, expected_of

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
-from engine.commit.clone import drop_left_over
 from engine.commit.commit_identity import own_commit
 from engine.commit.promise_check import outcome_of, outcome_of_commit
+from engine.commit.rehearsal_clone import drop_left_over
 from engine.commit.staleness import Staleness, commit_line
 from engine.ledger.abandoned import Abandoned
 from engine.merge.prepare_source import free_source

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from engine import apply, plan, rehearse
 from engine.commit import rehearse as rehearse_module
-from engine.commit.clone import OWNER, SCHEMA, drop_left_over
+from engine.commit.rehearsal_clone import OWNER, SCHEMA, drop_left_over
 from engine.expect.read_expectations import read_expectations
 from engine.model.errors import EngineError
 from engine.preflight.advice import MUST_ACCEPT
