@@ -27,9 +27,9 @@ class Draft:
     params: dict[str, str] = field(default_factory=dict)
 
     def holds(self, typed: Draft) -> bool:
-        """Whether nothing of ``typed`` is lost if this is there: a value that is not given stays as it is."""
+        """Whether nothing of ``typed`` is lost if this is there."""
         return self.sql == typed.sql and all(
-            self.params.get(name, value) == value for name, value in typed.params.items() if value
+            self.params.get(name) == value for name, value in typed.params.items() if value
         )
 
 

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE, FAILED, USAGE, CrashError, PipeClosedError
-from console.cli.failures import CANCELLED_BY_KEY, Failed, ToldError, failed_by
+from console.cli.exits import DONE, CrashError, PipeClosedError
+from console.cli.failures import CANCELLED_BY_KEY, PROGRAM, Failed, ToldError, failure_of
 from console.cli.streams import tell
 from console.cli.title import hide_secrets_in_title
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
 
-PROGRAM = "deltamerge-console"
 JSON, EVENTS = "--json", "--events"
 
 
@@ -79,37 +78,24 @@ def _told(error: BaseException) -> Failed:
     """Tell a person what went wrong. What nobody foresaw is raised again."""
     from engine.model.errors import CancelledError, EngineError
 
-    if isinstance(error, click.Abort | KeyboardInterrupt):
-        tell("cancelled")
-        return CANCELLED_BY_KEY
-    if isinstance(error, click.ClickException):
-        return _usage(error)
-    if isinstance(error, CrashError):
-        hint = f"Details are in {error.log}." if error.log else ""
-        tell(f"[UNEXPECTED] {error}", hint)
-        return Failed(FAILED, "UNEXPECTED", str(error), hint)
-    if not isinstance(error, EngineError):
+    failed = failure_of(error)
+    if failed is None:
         raise error
-    if isinstance(error, CancelledError):
-        tell("cancelled", error.hint)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        # the help itself, of several lines
+        click.echo(error.format_message(), err=True)
+    elif failed is CANCELLED_BY_KEY or isinstance(error, CancelledError):
+        tell("cancelled", failed.hint)
+    elif isinstance(error, EngineError):
+        tell(with_place(error), failed.hint)
+    elif isinstance(error, CrashError):
+        tell(f"[{failed.condition}] {failed.message}", failed.hint)
     else:
-        tell(with_place(error), error.hint)
-    return failed_by(error)
+        tell(failed.message, failed.hint)
+    return failed
 
 
 def with_place(error: EngineError) -> str:
     """The error in one line, with its place in the text as typed where Spark named one."""
     place = f" (line {error.line}, column {error.column})" if error.line is not None else ""
     return f"{error}{place}"
-
-
-def _usage(error: click.ClickException) -> Failed:
-    context = getattr(error, "ctx", None)
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        # the help itself, of several lines
-        click.echo(error.format_message(), err=True)
-        return Failed(USAGE, "USAGE", f"{error.ctx.command_path} needs a command.")
-    command = context.command_path if context is not None else PROGRAM
-    hint = f"Try '{command} --help'."
-    tell(error.format_message(), hint)
-    return Failed(USAGE, "USAGE", error.format_message(), hint)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from console.cli.exits import CANCELLED, exit_code
+import click
+
+from console.cli.exits import CANCELLED, FAILED, USAGE, CrashError, exit_code
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
+
+PROGRAM = "deltamerge-console"
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,24 @@ CANCELLED_BY_KEY = Failed(CANCELLED, "CANCELLED", "The work was cancelled.")
 def failed_by(error: EngineError) -> Failed:
     """What the engine refuses."""
     return Failed(exit_code(error), error.condition, error.message, error.hint, error.line, error.column)
+
+
+def failure_of(error: BaseException) -> Failed | None:
+    """What went wrong, however it was raised; None for what nobody foresaw."""
+    from engine.model.errors import EngineError
+
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return CANCELLED_BY_KEY
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return Failed(USAGE, "USAGE", f"{error.ctx.command_path} needs a command.")
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else PROGRAM
+        return Failed(USAGE, "USAGE", error.format_message(), f"Try '{command} --help'.")
+    if isinstance(error, CrashError):
+        hint = f"Details are in {error.log}." if error.log else ""
+        return Failed(FAILED, "UNEXPECTED", str(error), hint)
+    return failed_by(error) if isinstance(error, EngineError) else None
 
 
 class ToldError(Exception):

@@ -93,10 +93,10 @@ class Interruptible(Generic[T]):
                 # a session that is closed under it would leave the commit without its end in the ledger
                 if not told:
                     self._narrator.say("it is committed: waiting for what it did")
-                    told = self._asked
                 elif self._asked > told and self._listening.quiet_seconds > LOST_SECONDS:
                     self._give_up()
                     return
+                told = self._asked
                 continue
             if not first:
                 self._narrator.say("cancelling: asking Spark to stop")
@@ -117,15 +117,19 @@ class Interruptible(Generic[T]):
     def _give_up(self) -> None:
         """Close the session under the work, which ends whatever runs in it; a little later this process exits. While it
         waits for its turn, what runs there is another's."""
-        from engine.model.errors import CancelledError
+        from engine.model.errors import CancelledError, UnreachableError
 
         self._session.close(under_others=self._has_turn)
         self._finished.wait(2.0)
-        if not self._finished.is_set():
-            message, hint = "The work was cancelled.", "Spark did not confirm that it stopped; see {} before you go on."
-            if self._stage == "committed":
-                message, hint = "It was committed, and Spark tells nothing of it any more.", "See {}."
-            self._error = CancelledError("CANCELLED", message, hint.replace("{}", "`deltamerge-console history`"))
+        if self._finished.is_set():
+            return
+        if self._stage == "committed":
+            message = "It was committed, and Spark tells nothing of it any more."
+            hint = "`deltamerge-console history` tells what it did, once Spark answers again."
+            self._error = UnreachableError("SPARK_UNREACHABLE", message, hint)
+        else:
+            hint = "Spark did not confirm that it stopped; see `deltamerge-console history` before you go on."
+            self._error = CancelledError("CANCELLED", "The work was cancelled.", hint)
 
     def _wait_for_turn(self) -> None:
         from engine.model.progress import OTHERS_TURN

@@ -13,10 +13,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from console.cli.exits import USAGE
-from console.cli.failures import CANCELLED_BY_KEY, Failed, ToldError, failed_by
+from console.cli.failures import CANCELLED_BY_KEY, ToldError, failure_of
 from console.words.format import size
 from console.words.visible import visible
 
@@ -197,20 +194,15 @@ class EventNarrator(Narrator):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        from engine.model.errors import CancelledError, EngineError
+        from engine.model.errors import CancelledError
         from engine.model.secrets import redact
 
         # stderr stays NDJSON to its end: the error is an event, not a line beside them
         if error is None:
             self._event("done")
             return
-        if isinstance(error, KeyboardInterrupt | click.Abort):
-            failed = CANCELLED_BY_KEY
-        elif isinstance(error, EngineError):
-            failed = failed_by(error)
-        elif isinstance(error, click.ClickException):
-            failed = Failed(USAGE, "USAGE", error.format_message())
-        else:
+        failed = failure_of(error)
+        if failed is None:
             return
         said = {"message": redact(failed.message), "hint": redact(failed.hint)}
         if failed is CANCELLED_BY_KEY or isinstance(error, CancelledError):

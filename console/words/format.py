@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
-from rich.cells import cell_len
-
 _UUID_AND_CODEC = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
 _PARTS_OF_A_SECOND = re.compile(r"\.\d+")
 _SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
@@ -70,11 +68,11 @@ def duration(milliseconds: int) -> str:
 
 def elide_middle(text: str, width: int, ellipsis: str = "…") -> str:
     """``text`` in at most ``width`` cells of the terminal, cut in its middle: both ends of a path tell most."""
-    if cell_len(text) <= width:
+    if cells(text) <= width:
         return text
-    if width <= cell_len(ellipsis):
+    if width <= cells(ellipsis):
         return _begin(text, width)
-    kept = width - cell_len(ellipsis)
+    kept = width - cells(ellipsis)
     tail = (kept + 1) // 2
     return _begin(text, kept - tail) + ellipsis + _end(text, tail)
 
@@ -84,13 +82,13 @@ def elide_file(path: str, width: int, ellipsis: str = "…") -> str:
 
     What tells files apart is kept: the number before the UUID that Spark puts into names goes last.
     """
-    if cell_len(path) <= width:
+    if cells(path) <= width:
         return path
     path = _UUID_AND_CODEC.sub(ellipsis, path)
-    if cell_len(path) <= width:
+    if cells(path) <= width:
         return path
     folders, slash, name = path.rpartition("/")
-    room = width - cell_len(name) - cell_len(slash) - cell_len(ellipsis)
+    room = width - cells(name) - cells(slash) - cells(ellipsis)
     if not slash or room < 0:
         return elide_middle(name, width, ellipsis)
     return f"{ellipsis}{_end(folders, room)}/{name}"
@@ -98,16 +96,16 @@ def elide_file(path: str, width: int, ellipsis: str = "…") -> str:
 
 def elide_end(text: str, width: int, ellipsis: str = "…") -> str:
     """``text`` in at most ``width`` cells, cut at its end."""
-    if cell_len(text) <= width:
+    if cells(text) <= width:
         return text
-    return _begin(text, width - cell_len(ellipsis)) + _begin(ellipsis, width)
+    return _begin(text, width - cells(ellipsis)) + _begin(ellipsis, width)
 
 
 def _begin(text: str, width: int) -> str:
     """As much of the beginning as fits; half of a character of two cells does not."""
     taken = 0
     for at, character in enumerate(text):
-        taken += cell_len(character)
+        taken += cells(character)
         if taken > width:
             return text[:at]
     return text
@@ -117,9 +115,19 @@ def _end(text: str, width: int) -> str:
     return _begin(text[::-1], width)[::-1]
 
 
+def cells(text: str) -> int:
+    """How many cells of a terminal ``text`` takes."""
+    if text.isascii():
+        return len(text)
+    # a command that prints nothing of the kind does not wait for it
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def padded(text: str, width: int) -> str:
     """``text`` with blanks behind it, ``width`` cells wide."""
-    return text + " " * (width - cell_len(text))
+    return text + " " * (width - cells(text))
 
 
 def parse_time(text: str) -> datetime | None:

@@ -19,7 +19,7 @@ from console.cli.exits import CANCELLED, FAILED, USAGE
 from console.cli.failures import ToldError
 from console.cli.interruptible import Interruptible
 from console.cli.narrator import BarNarrator, EventNarrator, Narrator
-from engine.model.errors import CancelledError, EngineError
+from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.progress import OTHERS_TURN, Progress
 from engine.session.session import TaskProgress
 from engine.session.store_watch import Silence
@@ -209,7 +209,7 @@ def test_no_session_is_closed_under_what_is_committed(monkeypatch: pytest.Monkey
 
 
 def test_a_spark_that_is_lost_after_the_commit_is_left_at_the_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interruptible, "LOST_SECONDS", 0.3)
+    monkeypatch.setattr(interruptible, "LOST_SECONDS", 1.0)
     session, narrator = FakeSession(), Lines()
     go_on = threading.Event()
 
@@ -217,12 +217,15 @@ def test_a_spark_that_is_lost_after_the_commit_is_left_at_the_second_key(monkeyp
         say(Progress(phase="compare", stage="committed"))
         go_on.wait(10)
 
-    for seconds in (0.2, 0.8):
+    # the second one comes while Spark may yet tell, the third after its silence
+    for seconds in (0.2, 0.5, 1.5):
         press_soon(seconds)
     one: Any = Interruptible(session, narrator, work)  # type: ignore[arg-type]
-    with pytest.raises(CancelledError, match="It was committed") as caught:
+    began = time.monotonic()
+    with pytest.raises(UnreachableError, match="It was committed") as caught:
         one.run()
     go_on.set()
+    assert time.monotonic() - began >= 1.5
     assert "deltamerge-console history" in caught.value.hint
 
 

@@ -145,7 +145,9 @@ class ComposePane(Vertical, Asking):
     def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
         """Other text in the editor, with its values if there are any. What was there is put aside, and undo brings it
         back, with its values."""
-        before, new = Draft(self.text, self.params), Draft(sql, dict(params or {}))
+        before = Draft(self.text, self.params)
+        # a value that is not given stays as it is
+        new = Draft(sql, {**(before.params if before.sql == sql else {}), **(params or {})})
         given, self._given = self._given, new
         if params is not None:
             if before.sql != sql:
