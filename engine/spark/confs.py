@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -35,8 +37,19 @@ FEW_ROWS = 1_000_000
 # To write Java for a query and compile it takes longer than to run it over so few rows.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 VERY_FEW_ROWS = 50_000
-# the confs of sessions in which a plan is made
-_KNOWN: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
+
+
+@dataclass
+class _Known:
+    """The confs of a session in which ``plans`` are made."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    plans: int = 0
+    confs: dict[str, str] = field(default_factory=dict)
+
+
+_KNOWN: WeakKeyDictionary[SparkSession, _Known] = WeakKeyDictionary()
+_OF_KNOWN = threading.Lock()
 
 
 def for_rows(*counts: int | None) -> dict[str, str]:
@@ -57,22 +70,32 @@ def is_connect(spark: SparkSession) -> bool:
 def confs_known(spark: SparkSession) -> Iterator[None]:
     """Ask a session of Spark Connect for its confs once, and know them in the body, where only this engine sets any.
 
-    Each question goes to the server and back.
+    Each question goes to the server and back. Several threads may do so at once.
     """
-    if not is_connect(spark) or spark in _KNOWN:
+    if not is_connect(spark):
         yield
         return
-    _KNOWN[spark] = dict(spark.conf.getAll)
+    with _OF_KNOWN:
+        known = _KNOWN.setdefault(spark, _Known())
+    with known.lock:
+        # each plan asks anew: a statement before its MERGE may have set some
+        known.confs = dict(spark.conf.getAll)
+        known.plans += 1
     try:
         yield
     finally:
-        del _KNOWN[spark]
+        with known.lock:
+            known.plans -= 1
 
 
 def every_conf(spark: SparkSession) -> Mapping[str, str]:
     """All confs that the session or the server of Spark Connect sets."""
     known = _KNOWN.get(spark)
-    return spark.conf.getAll if known is None else known
+    if known is not None:
+        with known.lock:
+            if known.plans:
+                return dict(known.confs)
+    return spark.conf.getAll
 
 
 def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
@@ -86,15 +109,26 @@ def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
 
 
 def set_conf(spark: SparkSession, key: str, value: str) -> None:
-    spark.conf.set(key, value)
-    if spark in _KNOWN:
-        _KNOWN[spark][key] = value
+    with _written(spark) as confs:
+        spark.conf.set(key, value)
+        confs[key] = value
 
 
 def unset_conf(spark: SparkSession, key: str) -> None:
-    spark.conf.unset(key)
-    if spark in _KNOWN:
-        _KNOWN[spark].pop(key, None)
+    with _written(spark) as confs:
+        spark.conf.unset(key)
+        confs.pop(key, None)
+
+
+@contextmanager
+def _written(spark: SparkSession) -> Iterator[dict[str, str]]:
+    """What is known of the confs, while nobody else reads or writes it."""
+    known = _KNOWN.get(spark)
+    if known is None:
+        yield {}
+        return
+    with known.lock:
+        yield known.confs
 
 
 def is_on(values: Mapping[str, str | None], key: str, default: str = "true") -> bool:

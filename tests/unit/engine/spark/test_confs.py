@@ -38,8 +38,7 @@ def connected() -> Any:
 def test_the_confs_are_asked_for_once(connected: Any) -> None:
     with confs_known(connected):
         assert read_confs(connected, ("a", "b")) == {"a": "1"}
-        with confs_known(connected):
-            assert read_confs(connected, ("a",)) == {"a": "1"}
+        assert read_confs(connected, ("a",)) == {"a": "1"}
     assert connected.conf.asked == 1
     connected.conf.values["a"] = "another program's"
     assert read_confs(connected, ("a",)) == {"a": "another program's"}
@@ -55,6 +54,20 @@ def test_what_is_set_is_known_and_what_was_there_is_put_back(connected: Any) -> 
         unset_conf(connected, "b")
         assert read_confs(connected, ("a", "b")) == connected.conf.values == {"a": "1"}
     assert connected.conf.asked == 1
+
+
+def test_a_plan_that_begins_beside_another_asks_anew_and_neither_ends_the_other(connected: Any) -> None:
+    first, second = confs_known(connected), confs_known(connected)
+    with first:
+        connected.conf.values["a"] = "set by a statement before the second MERGE"
+        second.__enter__()
+        assert read_confs(connected, ("a",)) == connected.conf.values
+    set_conf(connected, "b", "2")
+    assert read_confs(connected, ("b",)) == {"b": "2"}
+    second.__exit__(None, None, None)
+    assert connected.conf.asked == 2
+    assert read_confs(connected, ("b",)) == {"b": "2"}
+    assert connected.conf.asked == 3
 
 
 def test_an_error_leaves_nothing_known(connected: Any) -> None:
