@@ -290,6 +290,12 @@ async def test_a_text_that_comes_back_has_the_values_that_it_had(backend: FakeBa
         assert operator.merge.pane.params == {"day": ""}
 
 
+def test_a_text_without_values_holds_none() -> None:
+    typed = Draft("q", {"day": "2026-11-26", "region": ""})
+    assert not Draft("q", {}).holds(typed)
+    assert Draft("q", {"day": "2026-11-26"}).holds(typed)
+
+
 async def test_the_values_of_the_same_text_are_kept_when_it_is_opened_with_others(backend: FakeBackend) -> None:
     sql = "MERGE INTO a USING d ON t.day = :day"
     DraftStore(backend.home, "merges").save("daily", Draft(sql, {"day": "2025-01-01"}), 0)

@@ -656,6 +656,11 @@ def test_a_csv_tells_null_from_an_empty_text() -> None:
     assert as_csv(table) == 'a,b,"c""d"\n,"","x,""\n"\nNULL,1,\n'
 
 
+def test_a_csv_of_one_column_loses_no_row() -> None:
+    table = Table([Shows("a")], [("1",), (None,), ("",)])
+    assert as_csv(table) == 'a\n1\n""\n""\n'
+
+
 def test_numbers_sizes_and_times_are_exported_in_full(backend: FakeBackend) -> None:
     detail, shown = samples.a_detail("sales.orders"), Shown("sales.orders", predicate="SELECT 1")
     files = [one.model_copy(update={"null_counts": {"note": 1234}}) for one in samples.some_files(40)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from console.widgets.page import Row, Table
 
 NEEDS_QUOTES = re.compile('[",\r\n]')
+EMPTY = '""'
 
 
 def ask_where_to_export(place: Place, table: Table, name: str) -> None:
@@ -34,9 +35,10 @@ def ask_where_to_export(place: Place, table: Table, name: str) -> None:
 
 
 def as_csv(table: Table) -> str:
-    """With a line of names. NULL is an empty cell and an empty text is in quotes, as they are to Spark."""
+    """With a line of names. NULL is an empty cell and an empty text is in quotes, as they are to Spark; in a single
+    column both are in quotes, for readers of CSV skip empty lines."""
     lines = (table.names, *plain_rows(table))
-    return "".join(f"{','.join(map(_in_csv, line))}\n" for line in lines)
+    return "".join(f"{','.join(map(_in_csv, line)) or EMPTY}\n" for line in lines)
 
 
 def _in_csv(cell: str | None) -> str:
