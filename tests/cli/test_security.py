@@ -22,10 +22,12 @@ from tests.engine.plans import make_outcome, make_plan
 
 NASTY = "[/x] \x1b[2J\x1b]0;pwned\x07 \u202eevil\u2066 \x9b31m\r\x08"
 SECRET = "Zx81hunter2abcdef"
+# Markdown's own sign holds a variation selector, which no text of others keeps
+OUR_SIGN = "⚠️"
 
 
 def is_inert(text: str) -> bool:
-    return all(is_visible(line) for line in text.splitlines())
+    return all(is_visible(line) for line in text.replace(OUR_SIGN, "").splitlines())
 
 
 @pytest.fixture
