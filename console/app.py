@@ -111,7 +111,7 @@ class DeltaMergeApp(SparkApp):
         for theme in themes:
             self.register_theme(theme)
         wanted, unknown = theme_named(settings.theme, themes)
-        self._start_notices = [*settings.notices, *complaints, *unknown]
+        self._start_notices = [*settings.notices, *complaints.values(), *unknown]
         if wanted in self.available_themes:
             # without notifying watchers: nothing is drawn yet
             self.set_reactive(App.theme, wanted)

@@ -12,6 +12,7 @@ policy.max_files_rewritten = 0.2     # of the table's files; see engine.commit.p
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -196,6 +197,48 @@ def faults(home: Path) -> list[str]:
         except UsageError as error:
             found.append(error.message)
     return found
+
+
+def server_place(home: Path, profile: str, store: str, confs: Mapping[str, str]) -> Path:
+    """The folder of the embedded server: that of ``home``, or one of its own for a store, and for a profile that has a
+    store or static settings. Each has a catalog of its own: Derby, which keeps it, opens for one server at a time."""
+    from engine.session.confs import split_confs
+
+    if not store and not (profile and split_confs(confs)[0]):
+        return home
+    name = f"{profile}-{store}".strip("-")
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
+    # names that differ in odd characters only are two
+    unique = safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return home / "servers" / unique
+
+
+@dataclass(frozen=True)
+class ServerOwner:
+    """Whose an embedded server is: a profile's, a store's, or that of both."""
+
+    profile: str
+    store: str
+
+
+def server_owners(home: Path) -> dict[Path, ServerOwner]:
+    """The folders that servers of the profiles and stores have, if they run. Of profiles that cannot be used none."""
+    from engine.model.errors import UsageError
+
+    owners = {server_place(home, "", store, {}): ServerOwner("", store) for store in STORES}
+    try:
+        profiles = _read(home).get("profiles", {})
+    except UsageError:
+        return owners
+    for name in profiles if isinstance(profiles, dict) else ():
+        try:
+            profile = load_profile(home, name)
+        except UsageError:
+            continue
+        for store in dict.fromkeys((profile.store, *STORES)):
+            owners[server_place(home, name, store, profile.confs)] = ServerOwner(name, store)
+    owners.pop(home, None)
+    return owners
 
 
 def _unusable(message: str, hint: str = f"Correct {FILE_NAME}; doctor checks every profile.") -> Exception:

@@ -52,10 +52,10 @@ def theme_named(wanted: str | None, ours: Iterable[Theme]) -> tuple[str, list[st
     return DEFAULT_THEME, [f"No theme is named {wanted!r}; there are {', '.join(names)}, and those of Textual."]
 
 
-def load_themes(home: Path | None = None) -> tuple[list[Theme], list[str]]:
-    """Our themes and those of the operator, and a sentence for each file that is not usable."""
+def load_themes(home: Path | None = None) -> tuple[list[Theme], dict[Path, str]]:
+    """Our themes and those of the operator, and each file that is not usable, with a sentence that says why."""
     themes = [load_theme(path) for path in _files(shipped_folder())]
-    complaints: list[str] = []
+    complaints: dict[Path, str] = {}
     for path in _files(home / "themes") if home is not None else []:
         try:
             theme = load_theme(path)
@@ -63,7 +63,7 @@ def load_themes(home: Path | None = None) -> tuple[list[Theme], list[str]]:
             if any(theme.name == known.name for known in themes):
                 raise BadThemeError(f"Theme file {path.name}: there is a theme {theme.name!r} already.")
         except BadThemeError as error:
-            complaints.append(str(error))
+            complaints[path] = str(error)
         else:
             themes.append(theme)
     return themes, complaints

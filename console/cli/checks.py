@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from console.cli.invocation import Invocation
     from engine.session.connect import Session
 
 Verdict = Literal["ok", "warn", "fail"]
@@ -32,12 +33,12 @@ class Check:
     hint: str = ""
 
 
-def check_all(home: Path) -> list[Check]:
+def check_all(invocation: Invocation) -> list[Check]:
     """All checks, in the order in which things are needed. A check that breaks is a failed one."""
     checks: list[Check] = []
     for name, look in CHECKS.items():
         try:
-            checks += [Check(name, *found) for found in look(home)]
+            checks += [Check(name, *found) for found in look(invocation)]
         except Exception as error:
             from engine.model.errors import EngineError
 
@@ -89,14 +90,14 @@ def _check_place(session: Session, place: Place) -> list[Check]:
 Found = tuple[Verdict, str] | tuple[Verdict, str, str]
 
 
-def _java(_home: Path) -> Iterator[Found]:
+def _java(_: Invocation) -> Iterator[Found]:
     from engine.session.java import find_java
 
     java = find_java()
     yield "ok", f"Java {java.version} from {java.found_in}: {java.path}"
 
 
-def _packages(_home: Path) -> Iterator[Found]:
+def _packages(_: Invocation) -> Iterator[Found]:
     from importlib.metadata import PackageNotFoundError, version
 
     for name in PACKAGES:
@@ -106,7 +107,7 @@ def _packages(_home: Path) -> Iterator[Found]:
             yield "fail", f"{name} is not installed", "Reinstall deltamerge-console in a fresh environment."
 
 
-def _jars(_home: Path) -> Iterator[Found]:
+def _jars(_: Invocation) -> Iterator[Found]:
     from engine.session.home import jars_directory
     from engine.session.jars import cached_jars
 
@@ -118,8 +119,8 @@ def _jars(_home: Path) -> Iterator[Found]:
         yield "warn", f"Delta's jars are not in {directory}", "The first start downloads them: it needs a network."
 
 
-def _home(home: Path) -> Iterator[Found]:
-    advice = "Name another with --home DIR or DELTAMERGE_CONSOLE_HOME."
+def _home(invocation: Invocation) -> Iterator[Found]:
+    home, advice = invocation.place, "Name another with --home DIR or DELTAMERGE_CONSOLE_HOME."
     if home.exists() and not home.is_dir():
         yield "fail", f"{home} is no directory", advice
         return
@@ -139,10 +140,10 @@ def _home(home: Path) -> Iterator[Found]:
         yield "ok", f"{home} can be written, by you alone"
 
 
-def _disk(home: Path) -> Iterator[Found]:
+def _disk(invocation: Invocation) -> Iterator[Found]:
     from console.words.format import size
 
-    place = home
+    place = invocation.place
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
@@ -152,40 +153,41 @@ def _disk(home: Path) -> Iterator[Found]:
         yield "ok", f"{size(free)} are free at {place}"
 
 
-def _settings(home: Path) -> Iterator[Found]:
+def _settings(invocation: Invocation) -> Iterator[Found]:
     from console.keymap import checked_keymap
     from console.profiles import faults
     from console.settings import FILE_NAME, load_settings
     from console.themes import load_themes, theme_named
 
+    home = invocation.place
     settings, (themes, complaints) = load_settings(home), load_themes(home)
     unknown = theme_named(settings.theme, themes)[1]
     unusable = checked_keymap(settings.keys)[1] if settings.keys else []
-    notices = [*settings.notices, *complaints, *unknown, *unusable, *faults(home)]
-    for notice in notices:
+    of_settings = [*settings.notices, *unknown, *unusable, *faults(home)]
+    for path, complaint in complaints.items():
+        yield "warn", complaint, f"Correct {path}."
+    for notice in of_settings:
         yield "warn", notice, f"Correct {home / FILE_NAME}."
-    if not notices:
+    if not complaints and not of_settings:
         yield "ok", f"{FILE_NAME} is fine" if (home / FILE_NAME).exists() else "no settings: all defaults"
 
 
-def _history(home: Path) -> Iterator[Found]:
+def _history(invocation: Invocation) -> Iterator[Found]:
     from engine.session.home import ledger_path
 
-    path = ledger_path(home)
+    path = ledger_path(invocation.place)
     if not path.exists():
         yield "ok", "no history yet: the first plan begins it"
         return
     from console.words.format import count
-    from engine.ledger.history import History
+    from engine.ledger.look import look
 
-    notices: list[str] = []
-    ledger = History(path, wait_seconds=3, on_notice=notices.append)
-    newest = ledger.list(limit=1)
-    for notice in notices:
-        yield "warn", notice
-    yield "ok", f"the history can be read; newest entry: {newest[0].started_at if newest else 'none'}"
-    abandoned = ledger.abandoned()
-    if abandoned:
+    found = look(path, wait_seconds=3)
+    if found.fault:
+        yield "warn", found.fault, found.next
+        return
+    yield "ok", f"the history can be read; newest entry: {found.newest.started_at if found.newest else 'none'}"
+    if abandoned := found.abandoned:
         yield (
             "warn",
             f"{count(len(abandoned), 'operation')} of a program that is gone: {abandoned[0].op_id} for one",
@@ -193,35 +195,47 @@ def _history(home: Path) -> Iterator[Found]:
         )
 
 
-def _server(home: Path) -> Iterator[Found]:
-    yield from _one_server(home)
-    for place in sorted(home.glob("servers/*/server.json")):  # those of profiles and stores
-        yield from _one_server(place.parent)
+def _server(invocation: Invocation) -> Iterator[Found]:
+    from console.profiles import server_owners
+
+    home = invocation.place
+    others = sorted(place.parent for place in home.glob("servers/*/server.json"))  # those of profiles and stores
+    ends = ", which ends those of profiles and stores too" if others else ""
+    yield from _one_server(home, "", f"Run `{invocation.to_stop()}`{ends}; the next start brings a new one.")
+    owners = server_owners(home)
+    for place in others:
+        if (owner := owners.get(place)) is None:
+            whose = f" (of {place.name}, a profile that is not in the settings)"
+            yield from _one_server(place, whose, f"Run `{invocation.to_stop()}`, which ends all servers of this home.")
+            continue
+        named = (f"profile {owner.profile}" if owner.profile else "", f"store {owner.store}" if owner.store else "")
+        hint = f"Run `{invocation.to_stop(owner.profile, owner.store)}`; the next start brings a new one."
+        yield from _one_server(place, f" (of {', '.join(filter(None, named))})", hint)
 
 
-def _one_server(home: Path) -> Iterator[Found]:
+def _one_server(home: Path, whose: str, how_to_end: str) -> Iterator[Found]:
     from engine.session.server import is_starting, server_status
     from engine.session.state import STATE_FILE
 
     found = server_status(home)
     if found.answers:
-        yield "ok", f"Spark runs at {found.endpoint} ({found.master}), pid {found.pid}"
+        yield "ok", f"Spark{whose} runs at {found.endpoint} ({found.master}), pid {found.pid}"
     elif is_starting(home):
-        yield "ok", f"the Spark server (pid {found.pid}) is starting"
+        yield "ok", f"the Spark server{whose} (pid {found.pid}) is starting"
     elif found.running:
         yield (
             "warn",
-            f"the Spark server (pid {found.pid}) does not answer",
-            "Run `deltamerge-console server stop`; the next start brings a new one.",
+            f"the Spark server{whose} (pid {found.pid}) does not answer",
+            how_to_end,
         )
     else:
-        yield "ok", "no Spark server is running: it is started when it is needed"
+        yield "ok", f"no Spark server{whose} is running: it is started when it is needed"
     state_file = home / STATE_FILE
     if state_file.exists() and stat.S_IMODE(state_file.stat().st_mode) & 0o077:
         yield "fail", f"{state_file} can be read by others: it holds a token", f"Run chmod 600 {state_file}."
 
 
-def _terminal(_home: Path) -> Iterator[Found]:
+def _terminal(_: Invocation) -> Iterator[Found]:
     encoding = sys.stdout.encoding or "?"
     if not sys.stdout.isatty():
         yield "ok", f"output is not a terminal ({encoding})"
@@ -244,7 +258,7 @@ def _colours() -> str:
     return {"truecolor": "16 M colours", "256": "256 colours", "standard": "16 colours"}.get(system or "", "no colours")
 
 
-CHECKS: dict[str, Callable[[Path], Iterator[Found]]] = {
+CHECKS: dict[str, Callable[[Invocation], Iterator[Found]]] = {
     "java": _java,
     "packages": _packages,
     "jars": _jars,

@@ -39,7 +39,7 @@ def doctor(
         raise click.UsageError("--write needs the folder: --path PATH, or --schema NAME.")
     if writes:
         check_writable(invocation.policy)
-    checks = check_all(invocation.place)
+    checks = check_all(invocation)
     if with_spark or place:
         with narrate() as narrator:
             checks += check_session(lambda: invocation.connect(narrator.say), place)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import re
 import traceback
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -132,7 +129,7 @@ def resolve(
     if remote is not None and not remote.startswith("sc://"):
         raise click.UsageError(f"--remote wants sc://HOST:PORT, not {remote!r}.")
     place = (home or default_home()).expanduser().absolute()
-    from console.profiles import Profile, load_profile, profile_of
+    from console.profiles import Profile, load_profile, profile_of, server_place
     from engine.model.errors import UsageError
 
     target, settings, fault = master or remote, pairs(confs, "--conf"), None
@@ -176,20 +173,6 @@ def resolve(
         server_place(place, profile or "", store_name, found.confs),
         fault,
     )
-
-
-def server_place(home: Path, profile: str, store: str, confs: Mapping[str, str]) -> Path:
-    """The folder of the embedded server: that of ``home``, or one of its own for a store, and for a profile that has a
-    store or static settings. Each has a catalog of its own: Derby, which keeps it, opens for one server at a time."""
-    from engine.session.confs import split_confs
-
-    if not store and not (profile and split_confs(confs)[0]):
-        return home
-    name = f"{profile}-{store}".strip("-")
-    safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-    # names that differ in odd characters only are two
-    unique = safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    return home / "servers" / unique
 
 
 for command in (

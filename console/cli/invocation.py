@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,6 +117,13 @@ class Invocation:
     def command(self, *words: str) -> str:
         """A command line to type next, on the same Spark and home."""
         return shlex.join(("deltamerge-console", *self.options, *words))
+
+    def to_stop(self, profile: str = "", store: str = "") -> str:
+        """The command line that stops the embedded server of this home, or that of a profile or a store in it."""
+        home = dict(zip(self.options[::2], self.options[1::2], strict=True)).get("--home")
+        named = {"--profile": profile, "--store": store, "--home": home}
+        options = tuple(word for name, value in named.items() if value for word in (name, value))
+        return replace(self, options=options).command("server", "stop")
 
 
 def _notice(sentence: str) -> None:

@@ -97,4 +97,4 @@ def _tell(invocation: Invocation, as_json: bool) -> None:
             )
         )
         if not found.answers and not starting:
-            click.echo("It hangs: `deltamerge-console server stop` ends it.")
+            click.echo(f"It hangs: `{invocation.command('server', 'stop')}` ends it.")

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.ledger.lock import ledger_lock, locked_error
+from engine.ledger.lock import ledger_lock, lock_of, locked_error
 from engine.model.errors import EngineError
 
 if TYPE_CHECKING:
@@ -71,11 +71,11 @@ _PASSING = ("cannot open file", "could not read from file", "could not write", "
 """What DuckDB says where a disk or a network fails for a moment: it does not know then what the file holds."""
 
 
-class _DamagedError(Exception):
+class DamagedError(Exception):
     """The file is there and is no ledger."""
 
 
-class _OldFormatError(Exception):
+class OldFormatError(Exception):
     """The ledger must be migrated before it can be read."""
 
 
@@ -111,9 +111,9 @@ class Store:
                 changes = tells and not reading
                 try:
                     result = self._once(work, reading, deadline)
-                except _OldFormatError:
+                except OldFormatError:
                     result, changes = self._once(work, False, deadline), True
-                except _DamagedError as damage:
+                except DamagedError as damage:
                     aside = self._set_aside(damage)
                     note = "INSERT INTO set_aside VALUES (?, ?, false)"
                     self._once(lambda db: db.execute(note, [aside, now()]), False, deadline)
@@ -121,7 +121,21 @@ class Store:
                 if changes:
                     self._tell()
                 return result
-        except (OSError, _DamagedError) as error:
+        except (OSError, DamagedError) as error:
+            raise self._failure(error) from error
+
+    def look(self, work: Work[Result]) -> Result:
+        """Run ``work``, which reads, on the file as it is, and change nothing: neither it nor what lies beside it.
+
+        Raises EngineError as ``run`` does; OldFormatError or DamagedError for what ``run`` would mend.
+        """
+        lock = lock_of(self.path)
+        try:
+            # without one nobody has opened the ledger
+            with ledger_lock(self.path, self.wait_seconds) if lock.exists() else contextlib.nullcontext():
+                # a log that a crash left is read with it, and stays
+                return self._in_transaction(work, True, True, time.monotonic() + self.wait_seconds)
+        except OSError as error:
             raise self._failure(error) from error
 
     def _tell(self) -> None:
@@ -133,12 +147,18 @@ class Store:
                 os.close(handle)
 
     def _once(self, work: Work[Result], reading: bool, deadline: float) -> Result:
-        import duckdb
-
         if not self.path.exists():
             self._create()
+        wal = self.path.with_name(self.path.name + ".wal")
+        # A log that a crash left must be replayed, so then a reader writes too.
+        left_over = wal.exists() and wal.stat().st_size > 0
+        return self._in_transaction(work, reading, reading and not left_over, deadline)
+
+    def _in_transaction(self, work: Work[Result], reading: bool, read_only: bool, deadline: float) -> Result:
+        import duckdb
+
         try:
-            with self._attached(self.path, reading, deadline) as connection:
+            with self._attached(self.path, read_only, deadline) as connection:
                 self._migrate(connection, reading)
                 connection.begin()
                 try:
@@ -151,18 +171,18 @@ class Store:
                 return result
         except duckdb.Error as error:
             if _says_damage(str(error)):
-                raise _DamagedError(str(error)) from error
+                raise DamagedError(str(error)) from error
             raise self._failure(error) from error
 
     @contextlib.contextmanager
-    def _attached(self, path: Path, reading: bool, deadline: float) -> Iterator[DuckDBPyConnection]:
+    def _attached(self, path: Path, read_only: bool, deadline: float) -> Iterator[DuckDBPyConnection]:
         """A connection whose current database is the file; always detached at the end."""
         import duckdb
 
         connection = _engine().cursor()
         alias = f"ledger_{next(_aliases)}"
         try:
-            self._attach(connection, alias, path, reading, deadline)
+            self._attach(connection, alias, path, read_only, deadline)
             connection.execute(f"USE {alias}")
             yield connection
         finally:
@@ -177,19 +197,17 @@ class Store:
                 log.warning("the ledger's DuckDB is given up: %s", error)
                 _drop_engine()
 
-    def _attach(self, connection: DuckDBPyConnection, alias: str, path: Path, reading: bool, deadline: float) -> None:
+    def _attach(self, connection: DuckDBPyConnection, alias: str, path: Path, read_only: bool, deadline: float) -> None:
         import duckdb
 
-        wal = path.with_name(path.name + ".wal")
-        left_over = wal.exists() and wal.stat().st_size > 0
-        if not reading or left_over:
-            # A log that a crash left must be replayed, so then a reader writes too.
+        if read_only:
+            options = "(READ_ONLY)"
+        else:
             options = f"(STORAGE_VERSION '{STORAGE_VERSION}')"
+            wal = path.with_name(path.name + ".wal")
             with contextlib.suppress(OSError):
                 # DuckDB would make its log readable by all; an empty one of ours it takes as it is.
                 os.close(os.open(wal, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        else:
-            options = "(READ_ONLY)"
         name = str(path).replace("'", "''")
         while True:
             try:
@@ -207,7 +225,7 @@ class Store:
                     raise self._newer_error("with a newer DuckDB") from error
                 if _failure_kind(text):
                     raise self._failure(error) from error
-                raise _DamagedError(text) from error
+                raise DamagedError(text) from error
 
     def _create(self) -> None:
         """Make an empty ledger under another name and rename it: never half a ledger."""
@@ -238,16 +256,16 @@ class Store:
         have = 0
         if tables:
             if ("format",) not in tables:
-                raise _DamagedError("it is a DuckDB file, but no ledger")
+                raise DamagedError("it is a DuckDB file, but no ledger")
             row = connection.execute("SELECT max(version) FROM format").fetchone()
             if row is None or row[0] is None:
-                raise _DamagedError("its format is not recorded")
+                raise DamagedError("its format is not recorded")
             have = int(row[0])
         newest = len(MIGRATIONS)
         if have > newest:
             raise self._newer_error(f"in format {have}; this program knows format {newest}")
         if have < newest and reading:
-            raise _OldFormatError
+            raise OldFormatError
         for version in range(have + 1, newest + 1):
             connection.begin()
             for statement in MIGRATIONS[version - 1]:
@@ -259,7 +277,7 @@ class Store:
 
     # What can go wrong
 
-    def _set_aside(self, damage: _DamagedError) -> str:
+    def _set_aside(self, damage: DamagedError) -> str:
         """Rename the damaged file, and return its new name."""
         aside = self.path.with_name(f"{self.path.name}.damaged-{_stamp()}")
         wal = self.path.with_name(self.path.name + ".wal")

@@ -15,11 +15,16 @@ from engine.files import LockTimeoutError, locked
 from engine.model.errors import EngineError
 
 
+def lock_of(path: Path) -> Path:
+    """The lock file of the ledger at ``path``."""
+    return path.with_name(f"{path.name}.lock")
+
+
 @contextmanager
 def ledger_lock(path: Path, wait_seconds: float) -> Iterator[None]:
     """Hold the lock of the ledger at ``path`` in the body. LEDGER_LOCKED if others hold it for too long."""
     try:
-        with locked(path.with_name(f"{path.name}.lock"), wait_seconds):
+        with locked(lock_of(path), wait_seconds):
             yield
     except LockTimeoutError as error:
         raise locked_error(path, wait_seconds) from error

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from engine.ledger.history import History
+from engine.ledger.history_store import MIGRATIONS
 from engine.model.errors import UnreachableError
 from tests.cli.running import Shell
 from tests.engine.plans import make_create_plan
@@ -140,3 +144,47 @@ def test_a_folder_with_credentials_is_refused(shell: Shell) -> None:
     assert ran.code == 64
     assert "CREDENTIALS_IN_URL" in ran.err
     assert "secret" not in ran.err
+
+
+def files(home: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("kind", ["damaged", "older", "left by a crash"])
+def test_a_history_is_looked_at_and_left_as_it_is(shell: Shell, kind: str) -> None:
+    """What the next command mends is told, and is for that command to mend."""
+    shell.home.mkdir(mode=0o700)
+    path = shell.home / "history.duckdb"
+    if kind == "damaged":
+        path.write_bytes(b"hello, this was a ledger once")
+    elif kind == "older":
+        with duckdb.connect(path) as db:
+            for statement in MIGRATIONS[0]:
+                db.execute(statement)
+            db.execute("INSERT INTO format VALUES (1, '2026-01-01')")
+    else:
+        History(path).record_planned(make_create_plan())
+        dies = (
+            f"import duckdb, os; db = duckdb.connect({str(path)!r}); db.execute('DELETE FROM review'); "
+            "db.execute(\"INSERT INTO review VALUES ('p', 'now', 'me')\"); os._exit(9)"
+        )
+        subprocess.run([sys.executable, "-c", dies], check=False)
+        assert path.with_name("history.duckdb.wal").stat().st_size
+    before = files(shell.home)
+    (found,) = (one for one in shell("doctor", "--json").json if one["name"] == "history")
+    assert files(shell.home) == before
+    told = {
+        "damaged": ("warn", "is damaged", "The next command sets it aside and begins a fresh one."),
+        "older": ("warn", "is of an older program", "The next command brings it forward to format 2"),
+        "left by a crash": ("ok", "the history can be read; newest entry: 2", ""),
+    }
+    verdict, words, hint = told[kind]
+    assert (found["verdict"], words in found["found"], hint in found["hint"]) == (verdict, True, True)
+
+
+def test_each_complaint_names_the_file_to_correct(shell: Shell) -> None:
+    (shell.home / "themes").mkdir(mode=0o700, parents=True)
+    (shell.home / "themes" / "mine.yaml").write_text("name: mine\n")
+    (shell.home / "settings.toml").write_text('theme = "nosuch"\n')
+    hints = [one["hint"] for one in shell("doctor", "--json").json if one["name"] == "settings"]
+    assert hints == [f"Correct {shell.home / name}." for name in ("themes/mine.yaml", "settings.toml")]

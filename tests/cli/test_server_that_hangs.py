@@ -73,3 +73,28 @@ def test_a_server_that_starts_is_told_as_such(shell: Shell, hung: int) -> None:
         "ok",
         f"the Spark server (pid {hung}) is starting",
     )
+
+
+def test_what_ends_a_server_that_hangs_is_typed_as_it_is_told(shell: Shell, hung: int) -> None:
+    """On the home that was named, and of a profile or a store that alone."""
+    (shell.home / "settings.toml").write_text('[profiles.big]\nstore = "s3"\n')
+    state = (shell.home / "server.json").read_text()
+    for name in ("s3", "big-s3", "gone"):
+        (shell.home / "servers" / name).mkdir(parents=True)
+        write_private(shell.home / "servers" / name / "server.json", state)
+    where = f"--home {shell.home}"
+    assert f"`deltamerge-console {where} server stop`" in shell("server", "status").out
+    found = {
+        one["found"].partition(" (of ")[2].partition(")")[0]: one["hint"]
+        for one in shell("--master", "local[2]", "doctor", "--json").json
+        if one["name"] == "server"
+    }
+    end = "; the next start brings a new one."
+    assert found == {
+        "": f"Run `deltamerge-console {where} server stop`, which ends those of profiles and stores too{end}",
+        "store s3": f"Run `deltamerge-console --store s3 {where} server stop`{end}",
+        "profile big, store s3": f"Run `deltamerge-console --profile big --store s3 {where} server stop`{end}",
+        "gone, a profile that is not in the settings": (
+            f"Run `deltamerge-console {where} server stop`, which ends all servers of this home."
+        ),
+    }

@@ -168,7 +168,8 @@ BAD_THEMES = {
 def test_a_theme_that_cannot_be_used_is_told_of_by_file_and_key_and_left_out(tmp_path: Path, text: str) -> None:
     Path(tmp_path, "themes").mkdir()
     Path(tmp_path, "themes", "my.yaml").write_text(text)
-    themes, complaints = load_themes(tmp_path)
+    themes, by_file = load_themes(tmp_path)
+    complaints = list(by_file.values())
     assert {theme.name for theme in themes} == set(THEMES)
     assert len(complaints) == 1
     assert "my.yaml" in complaints[0]
