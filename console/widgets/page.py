@@ -85,6 +85,8 @@ class Table:
     """So many of the first columns stay where they are while the others scroll sideways."""
     cut: str = ""
     """Which of its cells are not whole, in words; "" if all are."""
+    key: Callable[[int], object] | None = None
+    """From a row's number to what the row is about, if its cells may say something else of it another time."""
 
     @property
     def names(self) -> list[str]:
@@ -127,6 +129,16 @@ def order_again(table: Table | None, order: Order | None) -> Order | None:
     if table is None or order is None or order.name not in table.names:
         return None
     return order_of(table, table.names.index(order.name), descending=order.descending)
+
+
+def row_again(table: Table | None, before: Table | None, at: int) -> int:
+    """The row that is about what row ``at`` of the table ``before`` was about; the first one if none is. One behind the
+    last is the first that was not there yet."""
+    if table is None or before is None or at >= len(before.rows):
+        return at
+    was, key = (before.key or before.rows.__getitem__)(at), table.key or table.rows.__getitem__
+    # of rows that are alike the nearest
+    return min((row for row in range(len(table.rows)) if key(row) == was), key=lambda row: abs(row - at), default=0)
 
 
 def _sort_key(cell: float | str | None) -> tuple[int, float | Decimal | str]:

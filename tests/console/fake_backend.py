@@ -54,6 +54,7 @@ class FakeBackend:
         """What another program has made, in every schema."""
         self.schemas = ["default", "sales"]
         self.remembered: list[TableRef] = []
+        self.versions = samples.some_versions()
         self.file_count = 40
         self.files_have_statistics = True
         self.table_update: dict[str, object] = {}
@@ -145,7 +146,7 @@ class FakeBackend:
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         self._enter("table_versions", name, limit)
-        return samples.some_versions()
+        return list(self.versions)
 
     def remembered_tables(self) -> list[TableRef]:
         self._enter("remembered_tables", needs_spark=False)

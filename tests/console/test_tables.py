@@ -15,7 +15,7 @@ from console.places.tables.table_shown import Shown
 from console.places.tables.tables import TablesPlace, file_name
 from console.widgets.grid import Grid
 from console.widgets.page import Column as Shows
-from console.widgets.page import Page, Table
+from console.widgets.page import Page, Table, row_again
 from console.widgets.table_tree import TableTree
 from engine.model.browse import Column, TableRef
 from engine.model.errors import EngineError, UnreachableError
@@ -727,3 +727,43 @@ async def test_an_order_and_the_cursor_stay_when_another_program_commits(backend
         await operator.pilot.resize_terminal(120, 36)
         await operator.until(lambda: place.query_one(Grid).size.width > 80)
         assert place.query_one(Grid).cursor == 2
+
+
+async def test_the_cursor_stays_on_its_version_when_another_program_commits(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await open_orders(operator)
+        place.action_view("versions")
+        await operator.sees("OPTIMIZE")
+        place.page.focus_page()
+        await operator.press("down")
+        await operator.until(lambda: place.query_one(Grid).cursor == 1)
+        newest = backend.versions[0]
+        backend.versions.insert(0, newest.model_copy(update={"version": 42}))
+        backend.table_update = {"version": 42}
+        place.look_for_changes()
+        await operator.sees("v42", "OPTIMIZE")
+        assert place.query_one(Grid).cursor == 2
+        await operator.press("enter")
+        await operator.sees("100 rows as of version 40")
+
+
+def test_a_row_is_found_again_by_what_it_is_about(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number is of another row by now, and its cells may say something else."""
+    detail, shown = samples.a_detail("sales.orders"), Shown("sales.orders")
+    before = files_page(backend, shown, detail).table
+    files = samples.some_files()
+    marked = files[7].model_copy(update={"deletion_vector_rows": 5})
+    new = files[0].model_copy(update={"path": "new.parquet"})
+    monkeypatch.setattr(backend, "table_files", lambda *_: [new, *files[:7], marked])
+    after = files_page(backend, shown, detail.model_copy(update={"version": 42})).table
+    assert [row_again(after, before, at) for at in (7, 0, 30)] == [8, 1, 0]
+
+
+def test_a_row_without_a_name_is_found_again_by_its_cells() -> None:
+    def of(*cells: str) -> Table:
+        return Table([Shows("a")], [(cell,) for cell in cells])
+
+    rows = of("x", "y", "y", "z")
+    assert [row_again(of("n", "y", "y", "x"), rows, at) for at in range(4)] == [3, 1, 2, 0]
+    # behind the last: those that are fetched now
+    assert row_again(of("x", "y", "y", "z", "n"), rows, 4) == 4

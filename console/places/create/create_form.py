@@ -108,6 +108,13 @@ class FormPane(Vertical):
         if columns_differ:
             self._draw_columns()
 
+    def read(self, form: TableForm) -> None:
+        """The form of a text that was not written here: the cursor stays on its column, wherever that stands now."""
+        names = [column.name for column in form.columns]
+        if self.column is not None and self.column.name in names:
+            self.at = names.index(self.column.name)
+        self.show(form)
+
     @on(Input.Changed)
     @on(OneOf.Changed)
     def _field_changed(self, event: Message) -> None:

@@ -183,7 +183,7 @@ class MergePlace(FormSqlPlace):
     @override
     def read_text(self) -> None:
         if self.pane.text != self._written or not self._written:
-            self.form_pane.show(read_form(self.pane.text))
+            self.form_pane.read(read_form(self.pane.text))
         self._tell()
 
     @on(ComposePane.Told)

@@ -132,6 +132,13 @@ class MergeFormPane(Vertical):
             if part != typing:
                 self.box(part).show(getattr(form, part))
 
+    def read(self, form: MergeForm | None) -> None:
+        """The form of a text that was not written here: the cursor stays on its clause, wherever that stands now."""
+        clauses = form.clauses if form is not None else ()
+        if self.clause in clauses and self.clause not in clauses[self.at : self.at + 1]:
+            self.at = clauses.index(self.clause)
+        self.show(form)
+
     def take(self, form: MergeForm | None) -> None:
         """The same, but all that is typed stays as it is: it is ahead of the text."""
         clauses_differ = form is None or self.form is None or form.clauses != self.form.clauses

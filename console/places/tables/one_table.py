@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from console.places.place import Place
 from console.places.tables.table_list import TableList
 from console.widgets.lines import TabLine
-from console.widgets.page import Page, order_again, sentence
+from console.widgets.page import Page, order_again, row_again, sentence
 from console.widgets.page_view import PageView
 from console.words.visible import visible
 from console.work import Failure
@@ -165,8 +165,11 @@ class OneTable(Place):
 
         def built() -> Page:
             page = build(self.backend, shown, detail)
+            if before is None:
+                return page
             # many rows take a moment to sort: here nobody waits for them
-            return page if before is None else replace(page, order=order_again(page.table, before.order), at=before.at)
+            order, at = order_again(page.table, before.order), row_again(page.table, before.table, before.at)
+            return replace(page, order=order, at=at)
 
         self.page.say("Asking Spark…")
         self.ask(

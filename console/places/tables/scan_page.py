@@ -73,7 +73,13 @@ def query_page(query: str, scans: Sequence[QueryScan]) -> Page:
         Column("filters", fit="end"),
     ]
     head = (*facts([("query", query)]), sentence(SCANS))
-    return Page(head, Table(columns, LazyRows(scans, row), "The query reads no Delta table."))
+    table = Table(
+        columns,
+        LazyRows(scans, row),
+        "The query reads no Delta table.",
+        key=lambda at: (scans[at].table, scans[at].filters),
+    )
+    return Page(head, table)
 
 
 def _files_and_size(of: Size | None) -> tuple[str, str]:
@@ -91,7 +97,7 @@ def page_of(found: ScanExplained) -> Page:
 
     rows = Column("rows", align="right", value=lambda at: found.files[order[at]].rows)
     columns = [Column("verdict"), Column("file", fit="file"), rows, Column("why", fit="end")]
-    table = Table(columns, LazyRows(order, row), "This version has no files.")
+    table = Table(columns, LazyRows(order, row), "This version has no files.", key=lambda at: found.paths[order[at]])
     return Page(_head(found), table, _map(verdicts))
 
 

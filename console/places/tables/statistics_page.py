@@ -38,7 +38,7 @@ def statistics_page(files: Sequence[DataFile], detail: TableDetail) -> Page:
     listed = detail.num_files is None or len(files) >= detail.num_files
     part = "" if listed else f"Of the first {count(len(files), 'file')} of {number(detail.num_files)} alone. "
     head = (sentence(f"{part}{TOLD}", "$foreground-muted"),) if rows else ()
-    return Page(head, Table(columns, rows, "This table has no columns."))
+    return Page(head, Table(columns, rows, "This table has no columns.", key=lambda at: told[at].name))
 
 
 @dataclass(frozen=True)

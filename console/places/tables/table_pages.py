@@ -59,7 +59,7 @@ def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
         Column("role"),
         Column("comment", fit="end"),
     ]
-    return Page(table=Table(columns, rows, "This table has no columns."))
+    return Page(table=Table(columns, rows, "This table has no columns.", key=lambda at: detail.columns[at].name))
 
 
 def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
@@ -76,7 +76,7 @@ def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Pa
     ]
     rows: list[Row] = [(visible(name), visible(shown)) for name, shown, _ in facts]
     values = Column("value", fit="end", value=lambda at: _plain(facts[at][2]))
-    return Page(table=Table([Column("property"), values], rows))
+    return Page(table=Table([Column("property"), values], rows, key=lambda at: facts[at][0]))
 
 
 def _of_delta(detail: TableDetail) -> list[Fact]:
@@ -129,7 +129,7 @@ def versions_table(versions: Sequence[TableVersion]) -> Table:
         Column("what it did", value=lambda at: _metrics(versions[at], str)),
         Column("by", fit="end"),
     ]
-    return Table(columns, rows, "This table has no history.")
+    return Table(columns, rows, "This table has no history.", key=lambda at: versions[at].version)
 
 
 def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
@@ -162,9 +162,8 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
             *(bounds(file, name) for name in bounded),
         )
 
-    return Page(
-        _files_head(files, detail), Table(columns, LazyRows(files, row), "This version has no files."), _map(files)
-    )
+    table = Table(columns, LazyRows(files, row), "This version has no files.", key=lambda at: files[at].path)
+    return Page(_files_head(files, detail), table, _map(files))
 
 
 @lru_cache(maxsize=1)
@@ -242,7 +241,7 @@ def advice_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     rows: list[Row] = [tuple(map(visible, (one.sentence, one.evidence, one.command))) for one in found]
     columns = [Column("advice", fit="end"), Column("evidence", fit="end"), Column("the command, run by you", fit="end")]
     head = (sentence("Out of the table's files and the merges in the history. Enter shows one in full."),)
-    return Page(head, Table(columns, rows, "Nothing to advise."))
+    return Page(head, Table(columns, rows, "Nothing to advise.", key=lambda at: found[at].code + found[at].command))
 
 
 VIEWS: dict[str, tuple[str, Build]] = {
