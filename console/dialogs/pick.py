@@ -74,6 +74,9 @@ class PickDialog(Dialog[str]):
         self._moved = False
         self._came_at: float | None = None
         """When another choice came under the cursor than the one that was there, or none was."""
+        self._added_at: float | None = None
+        self._before: Sequence[Choice] = ()
+        """When choices were added, and what was shown until then."""
 
     def title_text(self) -> str:
         return visible(self._title)
@@ -103,7 +106,7 @@ class PickDialog(Dialog[str]):
         self._awaits = ""
         self._choices += choices
         for narrow in self.query("#narrow").results(Input):
-            before = self._chosen
+            before, self._before, self._added_at = self._chosen, self._shown, self.console_app.clock()
             self._narrow(narrow.value)
             keys = [choice.key for choice in self._shown]
             if self._moved and before is not None and before.key in keys:
@@ -155,15 +158,20 @@ class PickDialog(Dialog[str]):
 
     @on(Input.Submitted, "#narrow")
     def _submitted(self) -> None:
-        # what has just come under the cursor was not chosen
-        if self._came_at is not None and self.console_app.clock() - self._came_at < READABLE_SECONDS:
-            return
-        if (chosen := self._chosen) is not None and self.was_readable:
-            self.dismiss(chosen.key)
+        if (chosen := self._chosen) is not None:
+            self._take(chosen.key, self._came_at)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss((event.option_id or "").removeprefix(MARK))
+        key, at = (event.option_id or "").removeprefix(MARK), event.option_index
+        was_there = key in (choice.key for choice in self._before[at : at + 1])
+        self._take(key, None if was_there else self._added_at)
+
+    def _take(self, key: str, came_at: float | None) -> None:
+        """Close with a choice; ``came_at``: when it came to where it is. What has just come there was not chosen."""
+        has_come = came_at is not None and self.console_app.clock() - came_at < READABLE_SECONDS
+        if self.was_readable and not has_come:
+            self.dismiss(key)
 
     @on(Button.Pressed, "#refuse")
     def _refused(self) -> None:

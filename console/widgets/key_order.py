@@ -40,15 +40,15 @@ class KeyOrder:
     def __init__(self, app: App[None]) -> None:
         read_alt_digits_as_keys()
         self._app = app
-        self._waiting: deque[tuple[Key, Screen[object]]] = deque()
-        """Each with the screen that it was pressed on."""
+        self._waiting: deque[tuple[Key, list[Screen[object]]]] = deque()
+        """Each with the screens that were there when it was pressed."""
         self._press = 0
         """The number of the key that settles, or did last."""
         self._is_settling = False
 
     async def press(self, event: Key, deliver: Deliver) -> None:
         """Hand a key on with ``deliver``, now or as soon as the keys before it have settled."""
-        self._waiting.append((event, self._app.screen))
+        self._waiting.append((event, list(self._app.screen_stack)))
         if not self._is_settling:
             await self._deliver_waiting(deliver)
         elif len(self._waiting) == 1:
@@ -59,10 +59,10 @@ class KeyOrder:
 
     async def _deliver_waiting(self, deliver: Deliver) -> None:
         while self._waiting and not self._is_settling:
-            event, pressed_on = self._waiting.popleft()
+            event, were_there = self._waiting.popleft()
             screen = self._app.screen
             # a dialog that is to be read takes no key that was pressed before it came
-            if screen is pressed_on or not getattr(screen, "must_be_read", False):
+            if screen in were_there or not getattr(screen, "must_be_read", False):
                 await self._deliver(event, deliver)
         if self._waiting:
             self._lose_patience_later(deliver)

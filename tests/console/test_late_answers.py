@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from textual.widgets import Static
+from textual.events import Key
+from textual.widgets import Input, Static
 
 from console.dialogs.commit import CommitDialog
 from console.dialogs.confirm import ConfirmDialog
@@ -475,3 +476,51 @@ async def test_a_choice_that_nobody_saw_is_not_taken(backend: FakeBackend) -> No
         clock.seconds += 1
         await operator.press("enter")
         await operator.until(lambda: taken == ["a"])
+
+
+async def test_a_row_that_came_under_the_mouse_is_not_taken_by_the_click_on_another(backend: FakeBackend) -> None:
+    taken: list[str | None] = []
+    async with console(backend) as operator:
+        clock = operator.app.clock
+        assert isinstance(clock, Clock)
+        dialog = PickDialog("Table", "Which?", [Choice("z", "zebra")], last=Choice("l", "the last"), awaits="Listing…")
+        operator.app.push_screen(dialog, taken.append)
+        await operator.sees("the last")
+        clock.stands = True
+        dialog.add([Choice("b", "bear")])
+        await operator.sees("bear")
+        await operator.pilot.click("#choices", offset=(2, 1))
+        assert not taken
+        # that one was there before
+        await operator.pilot.click("#choices", offset=(2, 0))
+        await operator.until(lambda: taken == ["z"])
+
+
+async def test_a_late_list_takes_no_click_before_it_could_be_read(backend: FakeBackend) -> None:
+    taken: list[str | None] = []
+    async with console(backend) as operator:
+        clock = operator.app.clock
+        assert isinstance(clock, Clock)
+        clock.stands = True
+        dialog = PickDialog("Table", "Which?", [Choice("z", "zebra")])
+        dialog.must_be_read = True
+        operator.app.push_screen(dialog, taken.append)
+        await operator.sees("zebra")
+        await operator.pilot.click("#choices", offset=(2, 0))
+        assert not taken
+        clock.seconds += 0.7
+        await operator.pilot.click("#choices", offset=(2, 0))
+        await operator.until(lambda: taken == ["z"])
+
+
+async def test_keys_behind_the_one_that_closes_the_help_reach_the_dialog_below(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        dialog = PickDialog("Table", "Which?", [Choice("a", "first"), Choice("b", "second")])
+        dialog.must_be_read = True
+        operator.app.push_screen(dialog)
+        await operator.sees("second")
+        await operator.press("f1")
+        await operator.until(lambda: operator.app.screen is not dialog)
+        for key in (Key("escape", None), *(Key(sign, sign) for sign in "seco")):
+            operator.app.post_message(key)
+        await operator.until(lambda: dialog.query_one("#narrow", Input).value == "seco", "what was typed")
