@@ -77,11 +77,13 @@ class ColumnDialog(Dialog[FormColumn]):
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
         one = self.column
-        complaint = ""
+        complaint, has_expression = "", bool(self.query_one("#expression", TextBox).text.strip())
         if not one.name or not one.type:
             complaint = "A column needs a name and a type."
         elif one.value in ("default", "generated") and not one.expression:
             complaint = "The expression is missing: what is the value?"
+        elif has_expression and not one.expression:
+            complaint = "What is the expression for? Choose DEFAULT or GENERATED AS, or empty it."
         self.query_one("#complaint", Static).update(Content(complaint))
         if not complaint:
             self.dismiss(one)

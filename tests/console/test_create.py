@@ -301,3 +301,34 @@ async def test_the_history_offers_to_take_a_replace_back_and_to_edit_it_again(ba
         await operator.press("escape", "f")
         await operator.sees("decimal(14,2)")
         assert "edited by hand" not in operator.screen
+
+
+async def test_the_cursor_stays_on_its_column_when_another_is_written_before_it_in_the_sql(
+    backend: FakeBackend,
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        operator.create.form_pane.columns_view.focus_page()
+        await operator.press("down", "down")
+        await operator.until(lambda: operator.create.form_pane.at == 2)
+        await operator.press("ctrl+t")
+        before = operator.create.pane.text
+        operator.create.editor.replace_all(before.replace("(\n", "(\n  first int,\n", 1))
+        await operator.press("escape", "f")
+        await operator.sees("first")
+        assert operator.create.form_pane.at == 3
+
+
+async def test_what_is_typed_and_would_not_be_in_the_sql_is_told(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("Name a table and add columns")
+        await operator.press(*"db.t", "tab", "tab", "tab", *"day")
+        await operator.sees("The layout is none, so the columns beside it are not in the SQL")
+        await operator.press("escape", "a")
+        await operator.sees("New column")
+        await operator.press(*"id", "tab", *"date", "tab", "tab", "tab", *"current_date()", "enter")
+        await operator.sees("What is the expression for?")
+        await operator.press("shift+tab", "space", "enter")
+        await operator.sees("DEFAULT current_date()")

@@ -31,6 +31,7 @@ EMPTY = "Name a table and add columns, or write CREATE TABLE yourself. {create.p
 BY_HAND = (
     "The SQL was edited by hand: it runs as it is. The form shows what it can say of it, and asks before it writes."
 )
+NO_LAYOUT = "The layout is none, so the columns beside it are not in the SQL: choose one, or empty them."
 NOT_A_FORM = "The SQL is none that this form can write: it runs as it is. The form asks before it replaces it."
 
 
@@ -101,7 +102,7 @@ class CreatePlace(FormSqlPlace):
         if self.pane.text != self._written:
             form = read_form(self.pane.text)
             if form is not None:
-                self.form_pane.show(form)
+                self.form_pane.read(form)
                 # the form can say all of it, so it may go on
                 if to_sql(form) == self.pane.text:
                     self._written = self.pane.text
@@ -113,6 +114,8 @@ class CreatePlace(FormSqlPlace):
         if not self.is_the_forms_own:
             warning = NOT_A_FORM if read_form(self.pane.text) is None else BY_HAND
             lines.append(signed(self.console_app.glyphs.warning, "$text-warning", warning))
+        if self.form_pane.form.layout_by and not self.form_pane.form.layout:
+            lines.append(signed(self.console_app.glyphs.warning, "$text-warning", NO_LAYOUT))
         self.form_pane.say((*lines, *self.pane.message))
 
     @on(FormPane.Changed)
