@@ -28,8 +28,8 @@ STAR = (("*", "all columns (*)"), ("", "these columns"))
 class ClauseDialog(Dialog[FormClause]):
     """Gives back the clause, or None if it stays as it was.
 
-    ``columns`` are those of the target (SQL) and what each may be set to, "" for nothing that is known; ``complaint``
-    of a clause is why it cannot be taken.
+    ``columns`` are those of the target (SQL) that the clause does not set, and what each may be set to, "" for nothing
+    that is known; ``complaint`` of a clause is why it cannot be taken.
     """
 
     AUTO_FOCUS = "#condition"
@@ -53,10 +53,9 @@ class ClauseDialog(Dialog[FormClause]):
         super().__init__()
         self._is_new = clause is None
         self._clause = clause or FormClause("matched", "update", star=True)
-        there = {_plain(column) for column, _ in self._clause.assignments}
         self._columns = [
             *((column, expression, "") for column, expression in self._clause.assignments),
-            *((column, "", proposal) for column, proposal in columns if _plain(column) not in there),
+            *((column, "", proposal) for column, proposal in columns),
         ]
         self._complaint = complaint
 
@@ -165,8 +164,3 @@ class ClauseDialog(Dialog[FormClause]):
     @on(Button.Pressed, "#refuse")
     def _refused(self) -> None:
         self.dismiss(None)
-
-
-def _plain(column: str) -> str:
-    """The last part of a column's name as SQL, to find it again."""
-    return column.rpartition(".")[2].strip("`").lower()

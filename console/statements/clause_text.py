@@ -51,6 +51,18 @@ def form_clause(clause: MergeClause) -> FormClause:
     )
 
 
+def column_set(column: str, target: str) -> str:
+    """The column, in lower case, that an assignment to ``column`` sets or has a field of; ``target``: how the statement
+    calls its table."""
+    from engine.sql.names import unquoted
+    from engine.sql.sql_text import tokenize
+
+    table = unquoted(target).lower()
+    parts = [token.name.lower() for token in tokenize(column) if token.is_name]
+    # before it may stand the name of the table
+    return parts[parts.index(table) + 1 if table in parts[:-1] else 0]
+
+
 def clause_sql(clause: FormClause, newline: str = "\n") -> str:
     """The clause as a new text."""
     condition = f" AND {clause.condition}" if clause.condition else ""

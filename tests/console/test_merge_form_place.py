@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
+from console.dialogs.clause import ClauseDialog
 from console.dialogs.help import HelpDialog
 from console.drafts import Draft, DraftStore
+from console.statements.clause_text import column_set
 from console.statements.merge_form import Part
 from engine.model.browse import Column
 from tests.console.drive import Clock, Operator, console
@@ -317,3 +321,38 @@ async def test_what_is_offered_late_takes_no_enter_before_it_could_be_read(
         await operator.press("enter")
         await dialog(operator, False)
         assert text(operator) != MERGE_SQL
+
+
+async def test_the_cursor_stays_on_its_clause_when_another_is_written_before_it_in_the_sql(
+    backend: FakeBackend,
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, MERGE_SQL)
+        await operator.press("escape", "down")
+        await operator.until(lambda: operator.merge.form_pane.at == 1)
+        clause = operator.merge.form_pane.clause
+        await operator.press("ctrl+t")
+        added = MERGE_SQL.replace("WHEN MATCHED", "WHEN MATCHED AND s.x THEN DELETE\nWHEN MATCHED", 1)
+        operator.merge.editor.change_to(added)
+        await operator.press("ctrl+t")
+        await operator.sees("s.x")
+        assert (operator.merge.form_pane.at, operator.merge.form_pane.clause) == (2, clause)
+
+
+@pytest.mark.parametrize(
+    ("column", "is_set"),
+    [("`a.b`", "a.b"), ("t.`a.b`", "a.b"), ("addr.city", "addr"), ("T.addr.city", "addr"), ("db.t.City", "city")],
+)
+def test_a_column_is_set_whole_or_by_one_of_its_fields(column: str, is_set: str) -> None:
+    assert column_set(column, "t") == column_set(column, "`T`") == is_set
+
+
+async def test_a_field_that_is_set_hides_no_column_of_its_name(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, MERGE_SQL.replace("UPDATE SET *", "UPDATE SET t.note.status = s.status", 1))
+        operator.merge.form_pane.clauses_view.focus_page()
+        await operator.press("down", "enter")
+        await operator.sees("WHEN MATCHED", "t.note.status")
+        listed = [column for column, _, _ in cast("ClauseDialog", operator.app.screen)._columns]
+        assert listed[0] == "t.note.status"
+        assert "status" in listed

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from console.dialogs.pick import Choice, PickDialog
 from console.places.merge.propose import LISTING, load_choices, table_choices
+from console.statements.clause_text import column_set
 from console.statements.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
@@ -61,20 +62,21 @@ def open_clause(
         def complaint(changed: FormClause) -> str:
             return "" if fits(changed) else NOT_TAKEN
 
-        return ClauseDialog(clause, _columns(place, form, known), complaint)
+        return ClauseDialog(clause, _columns(place, form, known, clause), complaint)
 
     _open_with_sides(place, form, dialog_of, taken)
 
 
-def _columns(place: StatementPlace, form: MergeForm, known: Sides) -> list[tuple[str, str]]:
-    """Each column of the target, and what the source has for it, if anything."""
+def _columns(place: StatementPlace, form: MergeForm, known: Sides, clause: FormClause | None) -> list[tuple[str, str]]:
+    """Each column of the target that the clause does not set, and what the source has for it, if anything."""
     source = form.source_name or "s"
     there = known.common
     if not there:
         # what the source has is not known: its columns may be called like the target's
         there = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
-    columns = [(quoted(name), f"{source}.{quoted(name)}") for name in there]
-    return columns + [(quoted(name), "") for name in known.missing]
+    is_set = {column_set(column, form.target_name) for column, _ in clause.assignments} if clause is not None else set()
+    columns = [(name, f"{source}.{quoted(name)}") for name in there] + [(name, "") for name in known.missing]
+    return [(quoted(name), proposal) for name, proposal in columns if name.lower() not in is_set]
 
 
 NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a comment open?"
