@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from engine.model.errors import UsageError
+from engine.sql.lexer import tokenize
 from engine.sql.names import is_ours
 
 KEYWORDS = (
@@ -28,8 +30,10 @@ _RELATION = re.compile(
 )
 _AFTER_RELATION = re.compile(r"\b(?:INTO|USING|FROM|JOIN|TABLE)\s+$", re.IGNORECASE)
 _TYPED = re.compile(rf"((?:{_PART}\.)*)([A-Za-z_]\w*)?$")
-# skipped before the cursor: one that is not closed reaches to the end
-_OPAQUE = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
+# a quoted name, kept whole; comments and strings: one that is not closed reaches to the end
+_OPAQUE = re.compile(
+    r"(`(?:[^`]|``)*`)|--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL
+)
 
 ColumnsOf = Callable[[str], Sequence[str]]
 
@@ -37,7 +41,7 @@ ColumnsOf = Callable[[str], Sequence[str]]
 def relations(sql: str) -> dict[str, str]:
     """The tables that a statement names, by their alias or, without one, by their last part."""
     names = {}
-    for match in _RELATION.finditer(_OPAQUE.sub(" ", sql)):
+    for match in _RELATION.finditer(_OPAQUE.sub(lambda found: found[1] or " ", sql)):
         name, alias = match.groups()
         names[(alias or name.rpartition(".")[2]).lower()] = name
     return names
@@ -75,10 +79,10 @@ def _starting(word: str, names: Iterable[str]) -> list[str]:
 
 
 def _is_opaque(before: str) -> bool:
-    """Whether the cursor is in a comment or a string."""
-    for match in _OPAQUE.finditer(before):
-        text = match[0]
-        closed = len(text) > 1 and text[-1] == text[0] if text[0] in "'\"" else text.endswith("*/")
-        if match.end() == len(before) and not closed:
-            return True
-    return False
+    """Whether the cursor is in a comment, a string or a quoted name."""
+    try:
+        # a letter that is typed in a comment is in no token
+        tokens = tokenize(f"{before}x")
+    except UsageError:
+        return True
+    return not tokens or tokens[-1].end <= len(before)
