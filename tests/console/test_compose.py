@@ -113,6 +113,19 @@ async def test_a_marker_without_a_value_is_named_and_a_value_takes_the_error_awa
         backend.release("validate")
 
 
+async def test_nothing_is_planned_while_a_marker_has_no_value(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(f"{MERGE_SQL} AND t.day = :day")
+        await operator.sees("Spark accepts it", "⚠ :day has no value: alt+v goes there", "write ''")
+        await operator.press("ctrl+r")
+        await operator.sees("Nothing is planned: a parameter has no value.")
+        assert not [name for name, _ in backend.calls if name == "plan"]
+        operator.app.screen.query_one("Parameters Input").focus()
+        await operator.press("2", "ctrl+r")
+        await operator.until(lambda: "plan" in [name for name, _ in backend.calls])
+
+
 async def test_a_plan_that_spark_refuses_leaves_the_text_and_says_why(backend: FakeBackend) -> None:
     backend.errors["plan"] = EngineError("DELTA_MERGE_UNRESOLVED", "no such column", "Look at it.", line=3, column=6)
     async with console(backend) as operator:

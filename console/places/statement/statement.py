@@ -90,10 +90,10 @@ class StatementPlace(StepsPlace):
             self.pane.validate()
             self.refresh_bindings()
         elif state == "lost":
-            self.notify(
-                f"Spark is lost: {self.console_app.spark_again()}. The text is kept.",
-                severity="error",
-            )
+            self.notify(f"Spark is lost: {self.console_app.spark_again()}. The text is kept.", severity="error")
+        elif missing := self.pane.without_value():
+            self.pane.say(*missing)
+            self.notify("Nothing is planned: a parameter has no value.", severity="warning")
         else:
             self._start_plan()
 
@@ -248,9 +248,8 @@ class StatementPlace(StepsPlace):
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
-        summary = (
-            f"Plan {short_id(plan.plan_id)} {outcome_sentences.outcome(outcome, plan, self.console_app.glyphs.dot)}"
-        )
+        did = outcome_sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
+        summary = f"Plan {short_id(plan.plan_id)} {did}"
         self._tell_of_commit(f"{summary}.", SHOWS_IT)
         self._commit_ended(summary, kept=outcome.kept)
 

@@ -361,6 +361,7 @@ class ComposePane(Vertical, Asking):
             verb = "would be" if validation.decision.materialize else "would not be"
             text = f"source {verb} materialized: {validation.decision.because}"
             lines.append(signed(" ", "", text, "$foreground-muted"))
+        lines += self.without_value()
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
             hidden = "The text holds characters that cannot be seen."
             lines.append(signed(glyphs.warning, "$text-warning", hidden))
@@ -377,17 +378,18 @@ class ComposePane(Vertical, Asking):
             goes = self.place.with_keys("{merge.error} goes there")
             place = f"line {failure.line}{column}: {goes}"
             lines.append(signed(" ", "", place, "$foreground-muted"))
-        self.say(*self._without_value(), *lines)
+        self.say(*self.without_value(), *lines)
         self.post_message(self.Checked())
 
-    def _without_value(self) -> list[Paragraph]:
-        """The empty values: Spark speaks of ''."""
+    def without_value(self) -> list[Paragraph]:
+        """The parameters without a value. Spark is asked with '' in their place, and nothing is planned with that."""
         empty = [f":{visible(name)}" for name, value in self.params.items() if not value]
         if not empty:
             return []
         verb = "has no value" if len(empty) == 1 else "have no values"
         goes = self.place.with_keys("{merge.parameters} goes there")
-        return [signed(self.console_app.glyphs.warning, "$text-warning", f"{', '.join(empty)} {verb}: {goes}")]
+        said = f"{', '.join(empty)} {verb}: {goes}. For an empty text, write '' in the statement."
+        return [signed(self.console_app.glyphs.warning, "$text-warning", said)]
 
     def go_to_error(self) -> None:
         if self.error_at is not None:
