@@ -44,7 +44,8 @@ def array_call(expression: str) -> tuple[str, tuple[str, ...]]:
     tokens, node = read_expression(expression)
     while node.kind == "brackets":
         node = node.children[0]
-    name = node.name.rpartition(".")[2] if node.kind == "call" else ""
+    # a schema has functions of its own
+    name = node.name.removeprefix("system.builtin.") if node.kind == "call" else ""
     if ARRAY_FUNCTIONS.get(name) != len(node.children):
         return "", ()
     return name, tuple(text_of(expression, tokens[one.start : one.end]) for one in node.children)

@@ -17,6 +17,7 @@ from engine.preflight.target_rules import StoreCast
         ("system.builtin.array_remove(s.a, 1 + 2)", ("array_remove", ("s.a", "1 + 2"))),
         ("array_distinct(s.a)[0]", ("", ())),
         ("array_compact(s.a)", ("", ())),
+        ("mine.array_distinct(s.a)", ("", ())),
         ("array_distinct(s.a, 1)", ("", ())),
         ("s.a", ("", ())),
     ],
