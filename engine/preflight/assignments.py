@@ -154,6 +154,13 @@ def _by_first(named: Iterable[Named], key: Callable[[str], str]) -> dict[str, li
     return found
 
 
+def _inside(type_: DataType, path: Sequence[str], key: Callable[[str], str]) -> DataType:
+    """The type of the field at the end of ``path``, which the analyzer has found."""
+    for name in path:
+        type_ = next(f.dataType for f in getattr(type_, "fields", ()) if key(f.name) == key(name))
+    return type_
+
+
 def _leaves(path: tuple[str, ...], one: Given) -> Iterator[Named]:
     """ResolveDeltaMergeInto.getLeafActionsForSchema: a struct as assignments to the fields at its ends."""
     from pyspark.sql.types import StructType
@@ -224,7 +231,8 @@ def _assigned(
         elif ops:
             value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast, key)
             unknown = volatile(value) or next((one.volatile for _, one in ops if one.volatile), "")
-            unknown = unknown or ("" if rules.cast.exact else LEGACY)
+            exact = rules.cast.exact or all(can_up_cast(one.type, _inside(column.type, path, key)) for path, one in ops)
+            unknown = unknown or ("" if exact else LEGACY)
             found.append(Assignment(column, value, "given", unknown=unknown, of_target=True))
         elif column.generated_as is not None:
             found.append(None)

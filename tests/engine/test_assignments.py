@@ -296,6 +296,13 @@ def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
     assert after["n"] == [None] * 5
 
 
+def test_under_legacy_a_field_that_is_not_cast_is_known(tgt: Any) -> None:
+    with confs_set(tgt, {"spark.sql.storeAssignmentPolicy": "LEGACY"}):
+        merge = "MERGE INTO tgt USING (SELECT 1 AS id) s ON tgt.id = s.id WHEN MATCHED THEN UPDATE SET st.b.x = {}"
+        for value, unknown in (("s.id", ()), ("70000L", ("st",))):
+            assert [one.unknown for one in plan(tgt, merge.format(value), rows=1).samples] == [unknown]
+
+
 @pytest.mark.thorough
 def test_char_reads_padded_at_any_depth(spark: Any, schema: str) -> None:
     spark.sql(
