@@ -17,7 +17,7 @@ from engine.spark.may_raise import may_raise
 from engine.spark.release import release
 from engine.sql.char_types import raw_type
 from engine.sql.resolve import TARGET, Side
-from engine.sql.sql_text import names_in
+from engine.sql.sql_text import is_null, names_in
 from engine.table.column_rules import CHECK
 from engine.table.logged_schema import LoggedColumn
 
@@ -123,7 +123,7 @@ class TargetRules:
     @property
     def fills_old_rows(self) -> tuple[TargetColumn, ...]:
         """The new columns in which a row that is not written has another value than NULL."""
-        return tuple(column for column in self.columns if column.exists_default not in (None, "NULL"))
+        return tuple(c for c in self.columns if c.exists_default is not None and not is_null(c.exists_default))
 
     @property
     def types(self) -> dict[str, DataType]:

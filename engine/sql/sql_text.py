@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from engine.model.errors import UsageError
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
 from engine.sql.positions import Edit, edited
@@ -38,6 +39,45 @@ def statement_spans(text: str) -> tuple[tuple[int, int], ...]:
             one = text[start:end]
             spans.append((end - len(one.lstrip()), start + len(one.rstrip())))
     return tuple(spans)
+
+
+def is_null(expression: str) -> bool:
+    """Whether it is NULL, as it is or cast to a type."""
+    try:
+        tokens, node = read_expression(expression)
+    except UsageError:
+        return False
+    while node.kind in ("brackets", "cast"):
+        node = node.children[0]
+    return node.kind == "literal" and tokens[node.start].word == "NULL"
+
+
+INTEGER = re.compile(r"\d{1,18}L?", re.IGNORECASE)
+
+
+def integers_named(expression: str) -> frozenset[str] | None:
+    """The columns, lower-case, of arithmetic that gives NULL for no integers but those that are NULL; None of any other
+    expression. A cast may make NULL of a value, as functions do, and a division by zero where it raises no error."""
+    try:
+        tokens, root = read_expression(expression)
+    except UsageError:
+        return None
+    names = set()
+    for node in root.walk():
+        text = tokens[node.start].text
+        if node.kind == "name" and len(node.names) == 1:
+            names.add(node.names[0].lower())
+        elif node.kind == "binary" and node.name in ("/", "%", "DIV"):
+            by = node.children[1]
+            if by.kind != "literal" or not tokens[by.start].text.strip("0lL"):
+                return None
+        elif not (
+            (node.kind == "literal" and INTEGER.fullmatch(text))
+            or (node.kind == "brackets" and len(node.children) == 1)
+            or (node.kind in ("unary", "binary") and node.name in ("+", "-", "*"))
+        ):
+            return None
+    return frozenset(names)
 
 
 def split_top_level(sql: str, separator: str) -> tuple[str, ...]:

@@ -14,7 +14,9 @@ from engine.sql.sql_text import (
     dotted_names,
     equality,
     function_names,
+    integers_named,
     is_name_of,
+    is_null,
     key_names,
     names_in,
     parameter_names,
@@ -226,3 +228,35 @@ def test_a_marker_stands_where_an_operand_begins(sql: str, names: tuple[str, ...
 )
 def test_the_columns_of_the_target_that_on_ties_to_the_source(condition: str, keys: tuple[str, ...]) -> None:
     assert key_names(condition, "T", ["note", "a b", "day", "id"]) == keys
+
+
+@pytest.mark.parametrize(
+    ("text", "null"),
+    [
+        *(("NULL", True), ("CAST(NULL AS INT)", True), ("(cast(null AS DECIMAL(3, 1)))", True)),
+        *(("'NULL'", False), ("CAST('NULL' AS STRING)", False), ("7", False), ("CAST(NULL AS", False)),
+    ],
+)
+def test_null_is_null_cast_or_not(text: str, null: bool) -> None:
+    assert is_null(text) is null
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Id % 16", {"id"}),
+        ("(id + `k`) * -2L DIV 10", {"id", "k"}),
+        ("id % 0", None),
+        ("id / k", None),
+        ("id % 1.5", None),
+        ("id + NULL", None),
+        ("id + '1'", None),
+        ("CASE WHEN id > 1000 THEN id END", None),
+        ("nullif(id, 5)", None),
+        ("CAST(id AS INT)", None),
+        ("st.a + 1", None),
+        ("id +", None),
+    ],
+)
+def test_arithmetic_over_integers_is_null_only_where_one_of_them_is(text: str, names: set[str] | None) -> None:
+    assert integers_named(text) == names
