@@ -39,6 +39,8 @@ NOT_BOOLEAN = (
     "CANNOT_UP_CAST_DATATYPE",
 )
 INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
+NO_COLUMN = "DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS"
+NON_STRUCT = "DELTA_UNSUPPORTED_INVARIANT_NON_STRUCT"
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
 DROPPED = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 REPLACED, ADDED = ("filePath", "rowIndexCol"), ("deletionVectorId", "dvFilePath", "_metadata")
@@ -278,14 +280,17 @@ def partition_names(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: 
 
 
 def only_partitions(merge: AnalyzedMerge, matches: Matches, write: WritePlan, detail: Any) -> Refused | None:
-    """TransactionalWrite.checkPartitionColumns: a column that is a NULL without a type is not written. One of the
-    change data feed is a column, too."""
+    """TransactionalWrite.checkPartitionColumns: a column that is a NULL without a type is not written. Where files are
+    rewritten, the change data feed adds a column, and row tracking two (writeAllChanges); inserting alone, they add
+    none."""
     left = [field.name for field in merge.type_after.fields if field.dataType.typeName() != "void"]
     partitions = detail["partitionColumns"] or ()
-    if write.change_data_feed or len(left) > len(partitions) or not (matches.touched or merge.statement.not_matched):
+    tracks_rows = is_on(dict(detail["properties"] or {}), "delta.enableRowTracking", "false")
+    adds = matches.touched and (write.change_data_feed or tracks_rows)
+    if adds or len(left) > len(partitions) or not (matches.touched or merge.statement.not_matched):
         return None
     return Refused(
-        condition="DELTA_NON_PARTITION_COLUMN_ABSENT",
+        condition="DELTA_NON_PARTITION_COLUMN_ABSENT" if partitions else NO_COLUMN,
         message="All columns beside those that partition the table are NULLs without a type, which Delta does not "
         "write, and it writes no file without a column.",
         hint="Add a column with a type: ALTER TABLE … ADD COLUMN.",

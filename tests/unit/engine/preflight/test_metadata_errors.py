@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, NullType, StructField, StructType
 
 from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.conflicts import Conflicts
@@ -18,6 +18,7 @@ from engine.preflight.metadata_errors import (
     INVALID_NAME,
     INVALID_PROTOCOL,
     MISSING,
+    NO_COLUMN,
     REPARTITION,
     UNRESOLVED,
     UNSUPPORTED_FEATURES,
@@ -27,6 +28,7 @@ from engine.preflight.metadata_errors import (
     feed_names,
     more_rows,
     not_boolean,
+    only_partitions,
     partition_names,
     reads_input_file,
     reserved_by_vectors,
@@ -316,3 +318,35 @@ def test_no_change_data_feed_is_written_of_a_name_with_a_back_tick(
     write: Any = SimpleNamespace(change_data_feed=feed)
     refused = feed_names(merge, matches, write)
     assert (refused and refused.condition) == (INVALID_NAME if is_refused else None)
+
+
+ABSENT = "DELTA_NON_PARTITION_COLUMN_ABSENT"
+TRACKED = {"delta.enableRowTracking": "true"}
+
+
+@pytest.mark.parametrize(
+    ("clauses", "touched", "feed", "properties", "condition"),
+    [
+        (UPDATE, True, False, None, ABSENT),
+        (UPDATE, True, True, None, None),
+        (UPDATE, True, False, TRACKED, None),
+        (UPDATE, False, False, None, None),
+        ("WHEN NOT MATCHED THEN INSERT *", False, True, TRACKED, ABSENT),
+    ],
+)
+def test_a_rewritten_file_may_have_columns_of_deltas_own(
+    clauses: str, touched: bool, feed: bool, properties: dict[str, str] | None, condition: str | None
+) -> None:
+    def refused(*partitions: str) -> str | None:
+        fields = [StructField(name, LongType()) for name in partitions]
+        merge: Any = SimpleNamespace(
+            statement=parse_merge(f"MERGE INTO t USING s ON t.id = s.id {clauses}"),
+            type_after=StructType([*fields, StructField("v", NullType())]),
+        )
+        matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
+        write: Any = SimpleNamespace(change_data_feed=feed)
+        found = only_partitions(merge, matches, write, {"partitionColumns": partitions, "properties": properties})
+        return found and found.condition
+
+    assert refused("id") == condition
+    assert refused() == (condition and NO_COLUMN)
