@@ -17,12 +17,13 @@ from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import ENDS_ALL, EngineError, UsageError
 from engine.model.plan import Refused
-from engine.preflight.metadata_errors import unwritable
+from engine.preflight.metadata_errors import beyond_structs, unwritable
+from engine.preflight.target_rules import ANSI, RESERVED, reserves_words
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import parsed_plan
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
-from engine.sql.extractors import with_extractors
+from engine.sql.extractors import INTERNAL_ERROR, NOT_COMPUTED, with_extractors
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CHECK
@@ -145,11 +146,22 @@ def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provi
             continue
         try:
             types = {field.name: field.dataType for field in schema_of(spark, query).fields}
+            reserved = reserves_words(read_confs(spark, (ANSI, RESERVED)))
+            read = with_extractors(check, types, reserved=reserved)
+            if refused := beyond_structs(key[len(CHECK) :], read):
+                return refused
             broken = spark.sql(
-                f"SELECT count(*) FROM ({query}\n) WHERE NOT coalesce(({with_extractors(check, types)}\n), false)"
+                f"SELECT count(*) FROM ({query}\n) WHERE NOT coalesce(({read.text}\n), false)"
             ).collect()[0][0]
         except Exception as error:
-            raise translate(error) from error
+            failure = translate(error)
+            if NOT_COMPUTED not in failure.message:
+                raise failure from error
+            return Refused(
+                condition=INTERNAL_ERROR,
+                message=f"Delta cannot compute the CHECK {key[len(CHECK) :]} ({check}): {failure.message}",
+                hint="Leave the constraint out.",
+            )
         if broken:
             return Refused(
                 condition="DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",

@@ -21,6 +21,7 @@ from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import ANSI
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import WITHOUT_CLASS, translate
+from engine.sql.extractors import INTERNAL_ERROR, NOT_COMPUTED
 from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.store_types import can_up_cast, holds_integers, is_atomic
@@ -144,7 +145,7 @@ def _bad_rows(spark: SparkSession, one: ClauseChecks, check: Check) -> tuple[Cel
     columns = [(name, quote(given_name(name) if check.cast else name)) for name in check.columns]
     cells = [*((name, quote("__dm_key_" + name)) for name in one.keys), *columns]
     items = ", ".join(f"{shown(text)} AS c{n}" for n, (_, text) in enumerate(cells))
-    rows = spark.sql(f"SELECT {items} FROM ({one.rows}) WHERE {check.violated} LIMIT {SAMPLE_ROWS}").collect()
+    rows = spark.sql(f"SELECT {items or '1'} FROM ({one.rows}) WHERE {check.violated} LIMIT {SAMPLE_ROWS}").collect()
     return tuple({name: row[n] for n, (name, _) in enumerate(cells)} for row in rows)
 
 
@@ -211,7 +212,7 @@ def _checks_that_count(
 
 def _cannot_be_checked(check: Check, error: EngineError, private: bool) -> Refused:
     return Refused(
-        condition=error.condition,
+        condition=INTERNAL_ERROR if NOT_COMPUTED in error.message else error.condition,
         message=f"It cannot be computed whether rows {check.sentence}" + ("." if private else f": {error.message}"),
         hint="Leave out the rows for which it fails, or correct them in the source.",
     )

@@ -13,6 +13,7 @@ from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
 from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
+from engine.sql.extractors import Extracted
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.sql_text import dotted_names, function_names
 from engine.sql.store_types import is_same
@@ -38,9 +39,9 @@ NOT_BOOLEAN = (
     "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
     "CANNOT_UP_CAST_DATATYPE",
 )
-INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
 NO_COLUMN = "DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS"
 NON_STRUCT = "DELTA_UNSUPPORTED_INVARIANT_NON_STRUCT"
+INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
 DROPPED = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 REPLACED, ADDED = ("filePath", "rowIndexCol"), ("deletionVectorId", "dvFilePath", "_metadata")
@@ -277,6 +278,26 @@ def partition_names(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: 
                 hint=f"Rename the column, or set {REPARTITION} to false.",
             )
     return None
+
+
+def beyond_structs(name: str, check: Extracted) -> Refused | None:
+    """DeltaInvariantCheckerExec.buildExtractor: a CHECK with a dot behind an array or a map, at which Delta fails
+    before it writes a row."""
+    if not check.leaves_structs:
+        return None
+    return Refused(
+        condition=NON_STRUCT,
+        message=f"Delta writes to no table with the CHECK {name}: a dot in it stands behind what is no struct.",
+        hint="Drop the constraint; written anew, with brackets (m['key']) for a map, it holds.",
+    )
+
+
+def checks_beyond_structs(merge: AnalyzedMerge, matches: Matches, rules: TargetRules) -> Refused | None:
+    """The first of them, where Delta writes files, rows in them or not."""
+    if not (matches.touched or merge.statement.not_matched):
+        return None
+    found = (beyond_structs(name, rules.as_checked(text)) for name, text in rules.checks.items())
+    return next((one for one in found if one), None)
 
 
 def only_partitions(merge: AnalyzedMerge, matches: Matches, write: WritePlan, detail: Any) -> Refused | None:

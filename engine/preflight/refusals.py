@@ -14,6 +14,7 @@ from engine.preflight.findings import Findings
 from engine.preflight.metadata_errors import (
     ambiguity,
     changed_types,
+    checks_beyond_structs,
     feed_names,
     more_rows,
     not_boolean,
@@ -55,6 +56,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or reads_input_file(merge, basis.decision, matches)
         or partition_names(merge, matches, target.detail, basis.confs)
         or only_partitions(merge, matches, write, target.detail)
+        or checks_beyond_structs(merge, matches, target.rules)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or first_of(
             check_rows(spark, merge, source, matches, target, promise=promise, private=private),

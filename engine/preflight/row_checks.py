@@ -6,11 +6,12 @@ costs nothing, the others share one aggregate, over the source's rows alone if n
 
 Rows are written as they were where a file is rewritten, whose other rows are copied, and where there is a change data
 feed, which has each row before its change: Delta checks what it writes to either. Such rows kept their constraints when
-they were written or the constraint was added, so they are not checked, with two exceptions: a CHECK over the clock,
-which a row can break by growing old, and a CHECK or generated column that depends on the session's time zone, or may
-raise, as it does where the table was written without ANSI. Not seen: CHAR and VARCHAR values that were written under
-spark.sql.legacy.charVarcharAsString and are written again without it; what raises under ANSI where the store assignment
-policy is LEGACY.
+they were written or the constraint was added, so they are not checked, with three exceptions: a CHECK over the clock,
+which a row can break by growing old; one with a name that is no column, CURRENT_DATE among them, of which a write makes
+NULL, and the query that is asked when it is added does not; and a CHECK or generated column that depends on the
+session's time zone, or may raise, as it does where the table was written without ANSI. Not seen: CHAR and VARCHAR
+values that were written under spark.sql.legacy.charVarcharAsString and are written again without it; what raises under
+ANSI where the store assignment policy is LEGACY.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from engine.merge.join_sides import (
 )
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
+from engine.model.errors import UsageError
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
 from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
-from engine.sql.extractors import with_extractors
 from engine.sql.names import quote
-from engine.sql.sql_text import names_in
-from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
+from engine.sql.sql_text import conjuncts, integers_named, names_in
+from engine.sql.store_types import INTEGRAL, can_up_cast, ddl, holds_integers, is_atomic, is_same
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -167,15 +168,16 @@ def risky_parts(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list
 
 
 def _constraint_checks(rules: TargetRules, changed: set[str], late: AbstractSet[str]) -> list[Check]:
-    """The CHECK constraints that name a changed column, the clock, or what another session may compute otherwise; those
-    over ``late`` columns, whose values only the commit knows, cannot be asked."""
+    """The CHECK constraints that name a changed column, the clock, or what another session may compute otherwise, as
+    far as they can be asked without ``late`` columns, whose values only the commit knows."""
     checks = []
     for name, text in rules.checks.items():
-        columns = _named(rules, text)
-        if not late.isdisjoint(columns):
+        asked = _without(text, late)
+        if not asked:
             continue
-        # of what names no column at all no row can have been checked when it was written
-        kept = bool(columns) and not any(column.lower() in changed for column in columns)
+        columns, read = _named(rules, asked), rules.as_checked(asked)
+        # what names no column at all, or is read otherwise, was not checked like that when a row was written
+        kept = bool(columns) and not read.otherwise and not any(column.lower() in changed for column in columns)
         other = name in rules.checks_that_may_raise or depends_on_zone(text, rules.columns)
         if kept and not volatile(text) and not other:
             continue
@@ -183,12 +185,23 @@ def _constraint_checks(rules: TargetRules, changed: set[str], late: AbstractSet[
             Check(
                 condition=VIOLATED,
                 sentence=f"violate the CHECK constraint {name} ({text})",
-                violated=f"NOT coalesce(({with_extractors(text, rules.types)}\n), FALSE)",
+                violated=f"NOT coalesce(({read.text}\n), FALSE)",
                 columns=columns,
                 hint="Leave those rows out of the source, or correct them there.",
             )
         )
     return checks
+
+
+def _without(check: str, late: AbstractSet[str]) -> str:
+    """Those conjuncts of a CHECK that name no column of ``late``: it is TRUE only if they are. "" if there is none."""
+    late = {name.lower() for name in late}
+    if late.isdisjoint(names_in(check)):
+        return check
+    try:
+        return " AND ".join(f"({one}\n)" for one in conjuncts(check) if late.isdisjoint(names_in(one)))
+    except UsageError:
+        return ""
 
 
 def _column_checks(a: Assignment, rules: TargetRules, late: AbstractSet[str]) -> list[Check]:
@@ -232,7 +245,7 @@ def _generated_checks(a: Assignment, rules: TargetRules, late: AbstractSet[str])
     if column.generated_as is None or a.origin == "kept":
         return []
     if not late.isdisjoint(named):
-        return [_check_of_identity(column)]
+        return _check_of_identity(column, rules, late)
     if a.origin == "given":
         return [_generated_check(column, rules, f"Do not assign {column.name}: Delta computes it.")]
     if partitions & {column.name, *named}:
@@ -242,24 +255,32 @@ def _generated_checks(a: Assignment, rules: TargetRules, late: AbstractSet[str])
     return []
 
 
-def _check_of_identity(column: TargetColumn) -> Check:
-    """PreprocessTableMerge.resolveImplicitColumns generates the column while NULL stands for the identity, whose value
-    it is checked against: that of an identity is never NULL."""
-    return Check(
-        condition=VIOLATED,
-        sentence=f"have NULL in {column.name}, which is generated ({column.generated_as}) before the identity that it "
-        "names has its value, and checked after",
-        violated=f"{quote(column.name)} IS NULL",
-        columns=(column.name,),
-        hint="Give the identity its value, if it is GENERATED BY DEFAULT; an INSERT does that, too.",
-    )
+def _check_of_identity(column: TargetColumn, rules: TargetRules, late: AbstractSet[str]) -> list[Check]:
+    """PreprocessTableMerge.resolveImplicitColumns generates the column while NULL stands for the identity (``late``),
+    and checks it against what its value gives: not NULL, if that is arithmetic and no other column in it is NULL. What
+    anything else gives is not known."""
+    integers = [one for one in rules.columns if one.type.simpleString() in INTEGRAL]
+    named = integers_named(column.generated_as or "")
+    if named is None or not named <= {one.name.lower() for one in integers}:
+        return []
+    others = [one.name for one in integers if one.name.lower() in named and one.name not in late]
+    return [
+        Check(
+            condition=VIOLATED,
+            sentence=f"have NULL in {column.name}, which is generated ({column.generated_as}) before the identity that "
+            "it names has its value, and checked after",
+            violated=" AND ".join((f"{quote(column.name)} IS NULL", *(f"{quote(one)} IS NOT NULL" for one in others))),
+            columns=(column.name, *others),
+            hint="Give the identity its value, if it is GENERATED BY DEFAULT; an INSERT does that, too.",
+        )
+    ]
 
 
 def _generated_check(
     column: TargetColumn, rules: TargetRules, hint: str = "Merge under the time zone and confs that wrote the table."
 ) -> Check:
     """ColumnWithDefaultExprUtils.addDefaultExprsOrReturnConstraints: Delta computes the column again for each row."""
-    generated = with_extractors(column.generated_as or "", rules.types)
+    generated = rules.as_checked(column.generated_as or "").text
     return Check(
         condition=VIOLATED,
         sentence=f"have another value in {column.name} than it is generated as ({column.generated_as})",
@@ -292,7 +313,7 @@ def old_checks(
     """The rows that are written as they were, against what time, or another session than that which wrote them, can
     break."""
     of_table = "Delta checks them as they are in the table, too: drop the constraint first."
-    checks = [replace(check, hint=of_table) for check in _constraint_checks(rules, set(), set()) if check.columns]
+    checks = [replace(check, hint=of_table) for check in _constraint_checks(rules, set(), set())]
     checks += [
         _generated_check(column, rules) for column in rules.columns if may_generate_otherwise(column, rules.columns)
     ]
@@ -301,7 +322,7 @@ def old_checks(
         return None
     needed = {name for check in checks for name in check.columns}
     items = [f"{a.value} AS {quote(a.column.name)}" for a in kept(merge, rules) if a.column.name in needed]
-    query = " UNION ALL ".join(f"SELECT {', '.join(items)} FROM {one}" for one in rows)
+    query = " UNION ALL ".join(f"SELECT {', '.join(items) or '1'} FROM {one}" for one in rows)
     return ClauseChecks(tuple(checks), query, (), ())
 
 

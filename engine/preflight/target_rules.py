@@ -16,6 +16,7 @@ from engine.spark.engine_versions import engine_versions
 from engine.spark.may_raise import may_raise
 from engine.spark.release import release
 from engine.sql.char_types import raw_type
+from engine.sql.extractors import Extracted, with_extractors
 from engine.sql.resolve import TARGET, Side
 from engine.sql.sql_text import is_null, names_in
 from engine.table.column_rules import CHECK
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 AS_STRING = "spark.sql.legacy.charVarcharAsString"
 ANSI = "spark.sql.ansi.enabled"
+RESERVED = "spark.sql.ansi.enforceReservedKeywords"
 POLICY = "spark.sql.storeAssignmentPolicy"
 FOLLOWS_ANSI = "spark.databricks.delta.updateAndMergeCastingFollowsAnsiEnabledFlag"
 PADDING = "spark.sql.readSideCharPadding"
@@ -109,7 +111,8 @@ class TargetRules:
     """The columns and what is checked of each written row (Constraints.getAll, GeneratedColumn).
 
     ``checks``: the CHECK constraints, and the invariants of columns (Invariants.getFromSchema), name → SQL text.
-    ``takes_void``: a NULL without a type may be in the schema; ``takes_unenforced``: a NOT NULL that nobody enforces.
+    ``takes_void``: a NULL without a type may be in the schema; ``takes_unenforced``: a NOT NULL that nobody enforces;
+    ``reserves_words``: :func:`reserves_words`.
     """
 
     columns: tuple[TargetColumn, ...]
@@ -119,6 +122,7 @@ class TargetRules:
     cast: StoreCast
     takes_void: bool = True
     takes_unenforced: bool = False
+    reserves_words: bool = False
 
     @property
     def fills_old_rows(self) -> tuple[TargetColumn, ...]:
@@ -129,6 +133,10 @@ class TargetRules:
     def types(self) -> dict[str, DataType]:
         return {column.name: column.type for column in self.columns}
 
+    def as_checked(self, text: str) -> Extracted:
+        """A CHECK or a generation expression as Delta reads it of a row that it writes."""
+        return with_extractors(text, self.types, reserved=self.reserves_words)
+
 
 def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[LoggedColumn], detail: Any) -> TargetRules:
     """Read them. ``detail`` is the row of DESCRIBE DETAIL; ``logged`` the columns as the log has them where some are
@@ -136,7 +144,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     properties = dict(detail["properties"] or {})
     hidden = {column.name.lower(): column for column in logged}
     keys = (ANSI, POLICY, FOLLOWS_ANSI, PADDING, AS_STRING, BY_NAME, NULL_STRUCTS, NULL_STRUCTS_OF_STAR, AUTO_MERGE)
-    confs = read_confs(spark, (*keys, DROP_VOID, UNENFORCED))
+    confs = read_confs(spark, (*keys, DROP_VOID, UNENFORCED, RESERVED))
     before = {field.name.lower(): field.dataType for field in merge.target_type.fields}
     partitions = {name.lower() for name in detail["partitionColumns"] or ()}
     columns = []
@@ -171,7 +179,14 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         # Spark 4.0 reads no such column
         takes_void=not is_on(confs, DROP_VOID, str(release(engine_versions(spark).spark) == "4.0").lower()),
         takes_unenforced=is_on(confs, UNENFORCED, "false"),
+        reserves_words=reserves_words(confs),
     )
+
+
+def reserves_words(confs: Mapping[str, str]) -> bool:
+    """Whether CURRENT_DATE, USER and their like are functions at once, without brackets, and never the names of
+    columns (AstBuilder.visitCurrentLike)."""
+    return is_on(confs, ANSI) and is_on(confs, RESERVED, "false")
 
 
 def invariants(schema: StructType) -> Iterator[str]:

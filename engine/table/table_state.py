@@ -148,7 +148,7 @@ def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = Non
 
 def qualified_name(spark: SparkSession, parts: tuple[str, ...]) -> tuple[str, ...]:
     """``name`` with its catalog and schema."""
-    catalog, schema = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+    catalog, schema = spark.sql("SELECT `current_catalog`(), `current_schema`()").collect()[0]
     return (*(str(catalog), str(schema))[: 3 - len(parts)], *parts) if len(parts) < 3 else parts
 
 

@@ -11,6 +11,7 @@ from engine import apply
 from engine.create.table_properties import DEFAULTS
 from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.errors import EngineError
+from engine.preflight.target_rules import RESERVED
 from engine.spark.confs import confs_set
 from engine.spark.spark_errors import translate
 from tests.engine.fidelity import refused_by_delta
@@ -102,6 +103,8 @@ def test_a_clone_downgrades_the_protocol_if_the_session_says_so(spark: Any, sche
     [
         ("spark.sql.caseSensitive=true", "'delta.constraints.c' = 'A > 0'", "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"),
         ("spark.sql.caseSensitive=true", "'delta.constraints.c' = 'A >= 0 OR nope > 0'", ""),
+        (f"{RESERVED}=false", "'delta.constraints.c' = 'current_user > \"\"'", "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"),
+        (f"{RESERVED}=true", "'delta.constraints.c' = 'current_user > \"\"'", "INTERNAL_ERROR"),
         (f"{COLLECT_STATISTICS}=false", "'delta.enableRowTracking' = 'true'", "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS"),
         (f"{COLLECT_STATISTICS}=false", "'delta.enableChangeDataFeed' = 'true'", ""),
     ],

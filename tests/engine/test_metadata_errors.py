@@ -169,6 +169,38 @@ def test_whether_an_identity_keeps_to_the_rules_is_not_known(shop: Any) -> None:
     assert apply(shop, looked).kept
 
 
+def test_what_is_known_of_a_rule_over_an_identity_is_foreseen(shop: Any) -> None:
+    """The other half of a CHECK; and that NULL may be the right value."""
+    late = "late BIGINT GENERATED ALWAYS AS (CASE WHEN key > 1000 THEN key END)"
+    more = "more BIGINT GENERATED ALWAYS AS (key + id)"
+    shop.sql(
+        f"CREATE TABLE halves (key BIGINT GENERATED ALWAYS AS IDENTITY, id BIGINT, n INT, {late}, {more}) USING delta"
+    )
+    shop.sql("ALTER TABLE halves ADD CONSTRAINT positive CHECK (key > 0 AND n > 0)")
+    insert = "WHEN NOT MATCHED AND s.id = 4 THEN INSERT (id, n) VALUES ({})"
+    foreseen(shop, merge("halves", insert.format("NULL, -1")), VIOLATED)
+    foreseen(shop, merge("halves", insert.format("4, 1")), VIOLATED)
+    commits(shop, merge("halves", insert.format("NULL, 1")))
+
+
+def test_of_what_a_check_calls_without_brackets_a_write_makes_null(shop: Any) -> None:
+    """It holds for the query that ALTER TABLE asks, and for no row that is written or copied."""
+    shop.sql("CREATE TABLE timely USING delta AS SELECT /*+ COALESCE(1) */ id FROM range(3)")
+    shop.sql("ALTER TABLE timely SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'false')")
+    shop.sql("ALTER TABLE timely ADD CONSTRAINT early CHECK (current_date < DATE'2999-01-01')")
+    sql = "MERGE INTO timely t USING src s ON t.id = s.id AND s.id = 1 WHEN MATCHED THEN DELETE"
+    foreseen(shop, sql, VIOLATED)
+    with confs_set(shop, {"spark.sql.ansi.enforceReservedKeywords": "true"}):
+        commits(shop, sql)
+
+
+def test_a_check_with_a_dot_behind_a_map_stops_each_write(shop: Any) -> None:
+    shop.sql("CREATE TABLE mapped (id BIGINT, m MAP<STRING, INT>) USING delta")
+    shop.sql("ALTER TABLE mapped ADD CONSTRAINT positive CHECK (m.k > 0)")
+    insert = "WHEN NOT MATCHED {} THEN INSERT (id, m) VALUES (s.id, map('k', 1))"
+    foreseen(shop, merge("mapped", insert.format("AND s.id = 99")), "DELTA_UNSUPPORTED_INVARIANT_NON_STRUCT")
+
+
 def test_names_in_rules_are_of_any_case_in_any_session(shop: Any) -> None:
     """Delta looks them up by itself, not as spark.sql.caseSensitive says."""
     twice = "twice BIGINT GENERATED ALWAYS AS (ID * 2)"
