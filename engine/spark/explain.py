@@ -120,11 +120,20 @@ def _printed(spark: SparkSession, sql: str) -> str:
 
 
 def one_line_names(text: str, sql: str) -> str:
-    """``text`` with the line breaks taken out of the literals and names of ``sql``, which plans print as they are."""
-    values = {value for value in quoted_values(sql) if "\n" in value}
+    """``text`` with the line breaks taken out of the literals and names of ``sql``, which plans print as they are.
+
+    Those at the ends of a literal stay, for "\\n" alone is also what stands between the lines of a plan: the line that
+    goes on behind it is no branch. A literal that looks like a part of a plan has none left.
+    """
+    values = {value if _forges(value) else value.strip() for value in quoted_values(sql) if "\n" in value}
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, value.replace("\n", " "))
     return text
+
+
+def _forges(value: str) -> bool:
+    """Whether a literal that is printed as it is begins a branch or a section of a plan."""
+    return any(BRANCH.match(line) or SECTION.search(line) for line in value.split("\n")[1:])
 
 
 def _shifted(error: EngineError, sql: str) -> EngineError:

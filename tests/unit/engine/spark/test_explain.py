@@ -51,6 +51,16 @@ def test_a_literal_of_the_statement_is_printed_on_one_line() -> None:
     assert [node.name for node in root.walk()] == ["Project", "OneRowRelation"]
 
 
+@pytest.mark.parametrize("literal", ["\\n", "a#1]\\n", "\\n ", "Plan ==\\n"])
+def test_a_line_break_at_the_end_of_a_literal_takes_none_from_the_plan(literal: str) -> None:
+    printed = f"== Parsed Logical Plan ==\nProject [a#1]\n+- Filter (a#1 = {literal})\n   +- OneRowRelation"
+    text = one_line_names(printed.encode().decode("unicode_escape"), f"SELECT '{literal}' AS v")
+    assert text.startswith("== Parsed Logical Plan ==\n")
+    root = tree(text.partition("\n")[2])
+    assert root is not None
+    assert [node.name for node in root.walk()] == ["Project", "Filter", "OneRowRelation"]
+
+
 WHOLE = """== Parsed Logical Plan ==
 'Project [1 AS a#1]
 
