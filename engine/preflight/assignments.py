@@ -106,6 +106,15 @@ def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignmen
     return replace(one, columns=_assigned(merge, lenient, one.clause, one.given))
 
 
+def failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments) -> ClauseAssignments:
+    """The same, a value that does not fit its column raising where Delta raises an error, though the session's CAST
+    gives NULL."""
+    if not rules.cast.can_fail or rules.cast.function == "CAST":
+        return one
+    strict = replace(rules, cast=replace(rules.cast, raises=True))
+    return replace(one, columns=_assigned(merge, strict, one.clause, one.given))
+
+
 def volatile(text: str) -> str:
     """The functions and literals in ``text`` that give other values each time, or by how the rows are read; "" if
     there are none."""

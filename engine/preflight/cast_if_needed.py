@@ -18,6 +18,8 @@ from engine.sql.store_types import can_cast_nested, can_up_cast, ddl, holds_stru
 if TYPE_CHECKING:
     from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+DOES_NOT_FIT = "does not fit: "
+"""Before the class of the error, in the message that our own cast raises."""
 ARRAY_FUNCTIONS = {"array_union": 2, "array_intersect": 2, "array_except": 2, "array_remove": 2, "array_distinct": 1}
 """Functions over arrays of structs whose operands are cast, not what they give, and how many they have."""
 
@@ -125,8 +127,39 @@ def stored(
             value = stored(v, given.valueType, wanted.valueType, cast, depth=depth + 1)
             text = f"transform_values(({text}\n), ({k}, {v}) -> {value})"
         return text
-    function = "CAST" if can_up_cast(given, wanted) else cast.function
-    return f"{function}(({text}\n) AS {ddl(wanted)})"
+    if can_up_cast(given, wanted):
+        return f"CAST(({text}\n) AS {ddl(wanted)})"
+    if cast.raises:
+        return _raising(text, given, wanted, cast, depth)
+    return f"{cast.function}(({text}\n) AS {ddl(wanted)})"
+
+
+def _raising(text: str, given: DataType, wanted: DataType, cast: StoreCast, depth: int) -> str:
+    """The cast of a value, each part by itself, that raises USER_RAISED_EXCEPTION with DOES_NOT_FIT and the class that
+    Spark's own cast would raise."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        pairs = zip(given.fields, wanted.fields, strict=False)
+        inner = [stored(f"({text}\n).{quote(a.name)}", a.dataType, b.dataType, cast, depth=depth) for a, b in pairs]
+        return f"CASE WHEN ({text}\n) IS NOT NULL THEN struct({', '.join(inner)}) END"
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        x = f"__dm_x{depth}"
+        item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
+        return f"transform(({text}\n), {x} -> {item})"
+    if isinstance(given, MapType) and isinstance(wanted, MapType):
+        parts = []
+        for function, a, b in (
+            ("map_keys", given.keyType, wanted.keyType),
+            ("map_values", given.valueType, wanted.valueType),
+        ):
+            x = f"__dm_x{depth}"
+            item = stored(x, a, b, cast, depth=depth + 1)
+            parts.append(f"transform({function}(({text}\n)), {x} -> {item})")
+        return f"map_from_arrays({', '.join(parts)})"
+    class_ = "CAST_INVALID_INPUT" if given.typeName() in ("string", "char", "varchar") else "CAST_OVERFLOW"
+    error = f"CASE WHEN ({text}\n) IS NOT NULL THEN raise_error('{DOES_NOT_FIT}{class_}') END"
+    return f"coalesce(try_cast(({text}\n) AS {ddl(wanted)}), {error})"
 
 
 def _by_parts(given: MapType, wanted: MapType, cast: StoreCast) -> bool:

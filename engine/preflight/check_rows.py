@@ -16,6 +16,7 @@ from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Refused
 from engine.model.value import Cells
+from engine.preflight.cast_if_needed import DOES_NOT_FIT
 from engine.preflight.row_checks import Check, ClauseChecks, clause_checks, given_name, old_checks
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import ANSI
@@ -175,6 +176,9 @@ def _raised(spark: SparkSession, clauses: Sequence[ClauseChecks], error: EngineE
                 spark.sql(f"SELECT bit_xor(xxhash64(CAST(__dm_risky_{n} AS STRING))) FROM ({one.rows})").collect()
             except Exception as failure:
                 reason = translate(failure)
+                _, _, class_ = reason.message.partition(DOES_NOT_FIT)
+                if class_:
+                    reason = EngineError(class_.strip("'\" ."), f"A value does not fit {a.column.type.simpleString()}.")
                 cast = a.given is not None and not can_up_cast(a.given.type, a.column.type)
                 nested = not is_atomic(a.column.type)
                 overflows = (cast or nested) and holds_integers(a.column.type) and a.origin == "given"

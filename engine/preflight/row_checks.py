@@ -34,7 +34,7 @@ from engine.merge.join_sides import (
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import UsageError
-from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
+from engine.preflight.assignments import Assignment, ClauseAssignments, failing, kept, never_failing, volatile
 from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
 from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
@@ -81,11 +81,9 @@ def clause_checks(
 ) -> ClauseChecks | None:
     lenient = {a.column.name: a for a in never_failing(merge, rules, one).columns}
     changed = [a for a in one.columns if a.origin != "kept"]
-    checks: list[Check] = []
-    risky: list[tuple[Assignment, str]] = []
-    for a in changed:
-        checks += _cast_checks(a, rules)
-        risky += risky_parts(merge, a, rules)
+    checks = [check for a in changed for check in _cast_checks(a, rules)]
+    as_delta_casts = [a for a in failing(merge, rules, one).columns if a.origin != "kept"]
+    risky = [part for a in as_delta_casts for part in risky_parts(merge, a, rules)]
     late = {a.column.name for a in one.columns if a.value is None}
     checks += _constraint_checks(rules, {a.column.name.lower() for a in changed}, late)
     for a in changed:

@@ -94,6 +94,7 @@ class StoreCast:
     ``function`` gives the values; ``can_fail``: one that does not fit is an error, not NULL or cut; ``exact`` is
     False where no function of this session casts so (the policy LEGACY while spark.sql.ansi.enabled).
 
+    ``raises``: a value that does not fit raises, whatever the session's CAST does with it.
     Structs go ``by_name``, else by place. By name, ``keeps_null`` leaves a NULL struct NULL, where it would be made one
     of NULL fields. ``star_by_field``: UPDATE SET * assigns each field of a struct by itself.
     """
@@ -104,6 +105,7 @@ class StoreCast:
     by_name: bool = True
     keeps_null: bool = True
     star_by_field: bool = False
+    raises: bool = False
 
 
 @dataclass(frozen=True)

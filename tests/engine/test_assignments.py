@@ -10,6 +10,7 @@ from engine.commit.apply_plan import apply
 from engine.expect.read_expectations import read_expectations
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
+from engine.spark.spark_errors import translate
 from engine.table.delta_log import listed_log
 from engine.table.logged_schema import logged_schema
 from tests.engine.fidelity import check_merge
@@ -200,6 +201,27 @@ def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schem
         )
     finally:
         spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_what_does_not_fit_inside_of_a_value_is_refused_whatever_the_session_casts(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt (id BIGINT, m MAP<INT, ARRAY<STRUCT<a: TINYINT, b: DATE>>>) USING delta")
+    spark.sql("INSERT INTO tgt SELECT 1, NULL")
+    with confs_set(spark, {"spark.sql.ansi.enabled": "false"}):
+        for a, b, condition in (
+            (1000, "2026-01-01", "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE"),
+            (1, "2026-13-01", "CAST_INVALID_INPUT"),
+            (1, "2026-12-01", None),
+        ):
+            source = f"(SELECT 1L AS id, map('7', array(NULL, named_struct('a', {a}, 'b', '{b}'))) AS m)"
+            sql = f"MERGE INTO tgt t USING {source} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+            refused = plan(spark, sql).refused
+            assert (refused and refused.condition) == condition
+            if refused is None:
+                check(spark, "tgt", sql)
+                continue
+            with pytest.raises(Exception) as raised:  # noqa: PT011
+                spark.sql(sql).collect()
+            assert translate(raised.value).condition == condition
 
 
 @pytest.mark.thorough
