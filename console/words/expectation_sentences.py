@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from console.words.format import count
+from console.words.format import count, number
 from console.words.plan_rows import pairs
 from console.words.visible import visible
 
@@ -46,6 +46,8 @@ def sentence(one: ExpectationResult) -> str:
 
 
 def rows(one: ExpectationResult) -> list[str]:
-    """Some of the failing rows, each on one line; the plan file has ten of them."""
-    more = len(one.rows) - MAX_ROWS
-    return [pairs(row) for row in one.rows[:MAX_ROWS]] + ([f"and {more} more"] if more > 0 else [])
+    """Some of the failing rows, each on one line, and how many more fail; the plan file has ten of them."""
+    told = [pairs(row) for row in one.rows[:MAX_ROWS]]
+    failing = int(one.value) if one.value and one.value.isdecimal() else len(one.rows)
+    more = failing - len(told) if told else 0
+    return [*told, f"and {number(more)} more"] if more > 0 else told

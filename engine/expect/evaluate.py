@@ -145,12 +145,15 @@ def _measured(
 def _failing(
     spark: SparkSession, expectation: Expectation, query: Query, relations: Relations, private: bool
 ) -> ExpectationResult:
-    count = int(collected(spark, f"{relations.queries}SELECT count(*) FROM ({query.sql})")[0][0])
+    counts = ", ".join(("count(*)", *(f"count_if({fault})" for fault in query.faults.values())))
+    count, *by_column = map(int, collected(spark, f"{relations.queries}SELECT {counts} FROM ({query.sql})")[0])
     if not count:
         where = "of those that change" if query.checked == "changes" else "of the table"
         return _result(expectation, "pass", "0", f"No row {where} speaks against it.", checked=query.checked)
     what = "key" if expectation.unique else "row"
-    sentence = f"{count:,} {what}{'' if count == 1 else 's'}: {said_of(expectation)}."
+    at_fault = [name for name, failing in zip(query.faults, by_column, strict=True) if failing]
+    said = said_of(expectation, at_fault or expectation.columns)
+    sentence = f"{count:,} {what}{'' if count == 1 else 's'}: {said}."
     rows = () if private else _rows(spark, query, relations)
     return _result(expectation, "fail", str(count), sentence, checked=query.checked, rows=rows)
 
@@ -165,15 +168,15 @@ def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cell
     return tuple(dict(zip(kept.values(), row, strict=True)) for row in rows)
 
 
-def said_of(expectation: Expectation) -> str:
-    """What is said of the rows that fail."""
-    columns = ", ".join(expectation.columns)
+def said_of(expectation: Expectation, named: Sequence[str]) -> str:
+    """What is said of the rows that fail, by the columns that are at fault, together or one of them."""
+    columns, one = ", ".join(named), " or ".join(named)
     said = {
         "unique": f"several rows have it in {columns}",
-        "not_null": f"NULL in {columns}",
+        "not_null": f"NULL in {one}",
         "history": f"more than one is current, or they overlap ({columns})",
-        "accepted": f"{columns} has a value that is not accepted",
-        "references": f"{columns} refers to nothing",
+        "accepted": f"{one} has a value that is not accepted",
+        "references": f"{one} refers to nothing",
         "sql": "given by its SQL",
     }
     return said[expectation.kind]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -59,11 +59,13 @@ def table_of(parts: tuple[str, ...], before: StructType, after: StructType, arou
 
 @dataclass(frozen=True)
 class Query:
-    """``measures``: it gives one row of numbers, and not the rows that fail. ``checked``: see ExpectationResult."""
+    """``measures``: it gives one row of numbers, and not the rows that fail. ``checked``: see ExpectationResult.
+    ``faults``: for a kind that judges each column by itself, the condition by which a row fails for that column."""
 
     sql: str
     checked: Literal["changes", "table"] = "changes"
     measures: bool = False
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 def query_of(expectation: Expectation, table: Table) -> Query:
@@ -104,8 +106,8 @@ def _of_changed_keys(names: Sequence[str]) -> str:
 
 
 def _not_null(expectation: Expectation, table: Table) -> Query:
-    nulls = " OR ".join(f"{table.column(name)} IS NULL" for name in expectation.not_null or ())
-    return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({nulls})")
+    bad = {name: f"{table.column(name)} IS NULL" for name in expectation.not_null or ()}
+    return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({' OR '.join(bad.values())})", faults=bad)
 
 
 def _history(expectation: Expectation, table: Table) -> Query:
@@ -136,15 +138,15 @@ def _history(expectation: Expectation, table: Table) -> Query:
 
 
 def _accepted(expectation: Expectation, table: Table) -> Query:
-    bad = []
+    bad = {}
     for name, values in (expectation.accepted or {}).items():
         column, type_ = table.column(name), table.columns[name.lower()][1]
         if is_char(type_):  # a read fills it up with blanks
             column = f"rtrim({column})"
         allowed = ", ".join(_value(value, type_) for value in values)
         # where a text is no value of the type, IN may be NULL
-        bad.append(f"({column} IS NOT NULL AND NOT coalesce({column} IN ({allowed}), FALSE))")
-    return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({' OR '.join(bad)})")
+        bad[name] = f"({column} IS NOT NULL AND NOT coalesce({column} IN ({allowed}), FALSE))"
+    return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({' OR '.join(bad.values())})", faults=bad)
 
 
 def _value(text: str, type_: str) -> str:

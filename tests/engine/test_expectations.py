@@ -120,6 +120,7 @@ def test_each_kind_counts_the_rows_that_fail(shop: Any) -> None:
         "freshness_at": "2020-01-01 00:00:00",
         "no_big_id": "5",
     }
+    assert found["not_null_v_n"].sentence == "1 row: NULL in v."
     assert found["unique_id"].rows == ({"id": "101", "number of rows": "2"},)
     assert found["references_parent"].rows[0]["parent"] == "77"
     assert [one.name for one in failing(plan_.expectations)] == [name for name in found if name != "no_big_id"]
