@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from engine.ledger.history_store import now
 from engine.model.errors import CancelledError, EngineError, LostCommitError, SessionChangedError, StalePlanError
 from engine.spark.confs import is_connect, read_confs
 from engine.table.commits import Commit, taken_back_by, user_metadata
@@ -121,12 +122,13 @@ def plan_undone(message: str) -> StalePlanError:
 @contextlib.contextmanager
 def stale_is_recorded(history: History | None, plan: AnyPlan) -> Iterator[None]:
     """The history says of a plan that it went stale; one whose session changed can still be applied."""
+    began = now()
     try:
         yield
     except StalePlanError as error:
         if history and not isinstance(error, SessionChangedError):
             with contextlib.suppress(EngineError):
-                history.went_stale(plan, error)
+                history.went_stale(plan, error, began)
         raise
 
 

@@ -192,14 +192,16 @@ class History:
     def _told(self, error: EngineError) -> str:
         return f"[{error.condition}] {LEFT_OUT}" if self._private else str(error)
 
-    def went_stale(self, plan: AnyPlan, error: StalePlanError) -> None:
-        """An apply of ``plan`` ran nothing, because the table or the source moved. What was begun tells its own end."""
-        body, end = rows.packed(plan), {"status": "failed", "error": redact(self._told(error)), "finished_at": now()}
+    def went_stale(self, plan: AnyPlan, error: StalePlanError, began: str) -> None:
+        """An apply of ``plan``, which ``began`` then, ran nothing, because the table or the source moved. What was
+        begun in the ledger tells its own end."""
+        body, end = rows.packed(plan), {"error": redact(self._told(error)), "finished_at": now()}
 
         def work(db: DuckDBPyConnection) -> None:
             if rows.newest_row(db, plan.plan_id) is None:
                 rows.insert_planned(db, plan, body)
             if (op_id := rows.planned_row(db, plan.plan_id)) is not None:
+                rows.start(db, op_id, "failed", began)
                 rows.update(db, op_id, end)
 
         self._store.run(work)
@@ -383,9 +385,8 @@ def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes, 
 
 
 def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | None) -> None:
-    changes = {"status": "running", "started_at": now(), "checked": checked, **asdict(where), **rows.owner()}
-    rows.update(db, op_id, changes)
-    db.execute(f"UPDATE operation SET seq = {rows.NEXT_SEQ} WHERE op_id = ?", [op_id])
+    rows.start(db, op_id, "running", now())
+    rows.update(db, op_id, {"checked": checked, **asdict(where), **rows.owner()})
 
 
 def _read_plan(body: str | None) -> AnyPlan | None:

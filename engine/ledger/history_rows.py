@@ -84,6 +84,12 @@ def update(db: DuckDBPyConnection, op_id: str, changes: Mapping[str, object]) ->
     db.execute(f"UPDATE operation SET {names} WHERE op_id = ?", [*changes.values(), op_id])
 
 
+def start(db: DuckDBPyConnection, op_id: str, status: str, at: str) -> None:
+    """What the row is about began ``at``, and not when it was planned: it is the newest now."""
+    update(db, op_id, {"status": status, "started_at": at})
+    db.execute(f"UPDATE operation SET seq = {NEXT_SEQ} WHERE op_id = ?", [op_id])
+
+
 def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> list[Operation]:
     rows = db.execute(f"SELECT {_COLUMNS}, host, pid, process FROM operation {rest}", values).fetchall()
     names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]

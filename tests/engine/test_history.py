@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from console.spark_tables import SparkTables
+from engine.commit.exactly_once import stale_is_recorded
 from engine.ledger.history import History
+from engine.ledger.history_store import now
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, StalePlanError
 from engine.model.expectation import ExpectationResult
@@ -128,6 +130,22 @@ def test_failures(ledger: History, status: str) -> None:
     ledger.failed(op_id, "gone: sc://h/;token=abcdef", status=status)  # type: ignore[arg-type]
     operation = ledger.get(op_id).operation
     assert (operation.status, operation.error) == (status, "gone: sc://h/;token=***")
+
+
+def test_the_clock_of_an_apply_that_ran_nothing_begins_with_the_apply(
+    ledger: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as yesterday:
+        yesterday.setattr("engine.ledger.history_rows.now", lambda: "2020-01-01T00:00:00.000Z")
+        planned = ledger.record_planned(make_plan())
+        ledger.record_planned(make_plan("plan-2"))
+    began = now()
+    with pytest.raises(StalePlanError), stale_is_recorded(ledger, make_plan()):
+        raise StalePlanError("STALE_PLAN", "The table moved.", "Plan again.")
+    newest, _ = ledger.list()
+    assert (newest.op_id, newest.status) == (planned, "failed")
+    assert newest.finished_at is not None
+    assert began <= newest.started_at <= newest.finished_at
 
 
 @pytest.mark.parametrize(
