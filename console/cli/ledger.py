@@ -11,7 +11,16 @@ from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.streams import glyphs, paper, print_json, show
 from console.words.format import local_time, number
-from console.words.outcome_sentences import PROGRAM_GONE, changed_rows, kind, past_rehearsal, read, rehearsed_as
+from console.words.outcome_sentences import (
+    NO_COMMIT,
+    PROGRAM_GONE,
+    changed_rows,
+    kind,
+    nothing_committed,
+    past_rehearsal,
+    read,
+    rehearsed_as,
+)
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -96,6 +105,8 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     sign, style = looks.get(one.status, (signs.dot, QUIET))
     if one.status == "applied" and one.kept is False:
         return Text(f"{signs.error} applied, DEVIATED", ERROR)
+    if one.committed_nothing:
+        return Text(f"{signs.off} {NO_COMMIT}", QUIET)
     return Text(f"{sign} {one.status.replace('_', ' ')}", style)
 
 
@@ -122,6 +133,8 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
         parts.append(Text.assemble((f"{signs.warning} ", WARNING), PROGRAM_GONE))
     if one.error:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))
+    if one.committed_nothing and plan is not None:
+        parts.append(Text(f"{nothing_committed(plan)}."))
     parts += [verdict(each, past_rehearsal(each), signs) for each in found.rehearsals]
     promise = {} if outcome is None else outcome.promise or (plan.promise if plan is not None else {})
     if outcome is not None and outcome.version is not None and (promise or outcome.deviations):

@@ -35,7 +35,7 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
     # the version that was read and the table's id are promised by no number of the plan
     rows += [_deviating(one, glyphs) for name, one in deviating.items() if name not in told]
     for metric, value in promised.items():
-        if outcome is None:
+        if outcome is None or outcome.committed_nothing:
             word = ""
         elif metric in deviating or actual.get(metric, value) != value:
             word = f"{glyphs.error} {DEVIATED}"

@@ -27,7 +27,7 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
 
     if result.already_applied and result.version is None:
         return "was applied already: nothing changed now"
-    if result.version is None and result.kept:
+    if result.committed_nothing:
         return nothing_committed(plan)
     kept = "kept its promise" if result.kept else deviated(result.deviations)
     if result.already_applied:
@@ -41,6 +41,10 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         duration(result.duration_ms),
     ]
     return f" {dot} ".join(parts)
+
+
+NO_COMMIT = "no commit"
+"""The status of an operation that was applied and committed nothing."""
 
 
 def nothing_committed(plan: AnyPlan) -> str:

@@ -50,6 +50,11 @@ class Outcome(Value):
     undone_as: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """The version by which it was taken back at once, because an expectation failed."""
 
+    @property
+    def committed_nothing(self) -> bool:
+        """Whether there is no commit of it, as promised."""
+        return self.version is None and self.kept
+
 
 class Rehearsal(Value):
     """What Delta's own MERGE did on a SHALLOW CLONE of the planned version, which is dropped again.
@@ -131,3 +136,8 @@ class Operation(Value):
     """Whether the last rehearsal of its plan went as promised; None if there was none."""
     program_gone: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether it is "running" and its program, of this machine, runs no more."""
+
+    @property
+    def committed_nothing(self) -> bool:
+        """Whether it was applied without a commit, as promised: nothing was to change. A DROP needs none."""
+        return self.status == "applied" and self.version is None and self.kept is not False and self.kind != "drop"

@@ -23,7 +23,8 @@ def why_not_undone(operation: Operation) -> EngineError | None:
         again = "Plan the statement again, or RESTORE the version that you want."
         return RefusedError(NOT_APPLIED, f"Operation {op_id} is an undo itself.", again)
     if status != "applied" or operation.version is None:
-        nothing = f"Operation {op_id} committed nothing ({status.replace('_', ' ')}): there is nothing to take back."
+        why = "no commit was needed" if operation.committed_nothing else status.replace("_", " ")
+        nothing = f"Operation {op_id} committed nothing ({why}): there is nothing to take back."
         return RefusedError(NOT_APPLIED, nothing, "The history says what was committed.")
     if operation.version == 0 and kind != "create_table":
         return RefusedError("FIRST_VERSION", f"v0 of {operation.table} has no version before it to go back to.")

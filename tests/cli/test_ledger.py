@@ -118,6 +118,17 @@ def test_show_op(shell: Shell, ledger: History) -> None:
     assert "MERGE INTO demo.orders" in text
 
 
+def test_an_apply_that_committed_nothing_is_told_as_no_commit(shell: Shell, ledger: History) -> None:
+    op_id = ledger.begin(make_plan(promise={}))
+    ledger.applied(op_id, make_outcome(op_id).model_copy(update={"version": None, "metrics": {}}))
+    (listed,) = shell("history", "--json").json
+    assert (list(listed), listed["status"], listed["version"]) == (KEYS, "applied", None), "as it was for programs"
+    for text in (shell("history").out, shell("show-op", op_id).out):
+        assert "○ no commit" in text
+        assert "applied" not in text
+    assert "nothing to commit: it changes nothing." in shell("show-op", op_id).out
+
+
 def test_statements_are_there_to_be_copied(shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     op_id = ledger.begin(make_plan())

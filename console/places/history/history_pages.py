@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -176,8 +175,8 @@ def _failing(outcome: Outcome | None) -> str:
 
 
 def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
-    statuses = Counter("applied" if one.status == "applied" else "other" for one in group.operations)
-    counts = f"{statuses['applied']} of {len(group.operations)} applied"
+    applied = sum(one.status == "applied" and not one.committed_nothing for one in group.operations)
+    counts = f"{applied} of {len(group.operations)} applied"
     name = f"{glyphs.points_to} {visible(group.name)}"
     rest = ("", counts, "", "", "")
     return (glyphs.points_to, visible(group.name), *rest) if by == "table" else (name, "", *rest)
@@ -205,13 +204,15 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
         else:
             head.append(signed(glyphs.error, "$text-error", plan_summary.conflict(plan)))
         head.append(sentence(plan_summary.decision(plan.decision), "$foreground-muted"))
+    if plan is not None and one.committed_nothing:
+        head.append(sentence(outcome_sentences.nothing_committed(plan)))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
     head += [_rehearsal_line(each, glyphs) for each in detail.rehearsals]
     if detail.outcome is not None:
         head += [expectation_line(each, glyphs) for each in detail.outcome.expectations]
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
-    if one.status == "applied" and plan is not None:
+    if plan is not None and why_not_undone(one) is None:
         head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
@@ -269,6 +270,8 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "lost": glyphs.error,
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
+    if operation.committed_nothing:
+        return f"{glyphs.off} {outcome_sentences.NO_COMMIT}"
     if operation.status == "applied" and operation.kept is not None:
         return f"{glyphs.error} applied, DEVIATED" if is_deviating(operation) else f"{sign} applied, kept"
     return f"{sign} {words}"

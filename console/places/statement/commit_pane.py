@@ -113,6 +113,8 @@ def _what_now(failure: Failure, settled: Operation | None, wrote: bool) -> str:
         return "{merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
+    if settled is not None and settled.committed_nothing:
+        return "There was nothing to commit. {merge.replan} plans again."
     if settled is not None and settled.status == "applied":
         committed = "It was committed before the answer was lost" if failure.unreachable else "It is committed"
         return f"{committed}, as v{settled.version}. {{merge.history}} shows what it did, and takes it back."

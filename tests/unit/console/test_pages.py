@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from console.places.history.history_pages import LIMIT, detail_page, list_page, sql_page
+from console.places.history.history_pages import LIMIT, detail_page, grouped, list_page, sql_page
+from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
+from console.work import Failure
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation
 from engine.model.plan import Refused
@@ -50,6 +52,31 @@ def test_the_history_says_what_an_expectation_came_to() -> None:
     detail = OperationDetail(operation=one, plan=make_plan(), outcome=outcome)
     assert "rows_unique fails (error): Two." in text(detail_page(detail, UNICODE))
     assert "1 of 1 expectation fails: rows_unique" in text(list_page([one], {"op": outcome}, 1, UNICODE))
+
+
+def test_an_apply_that_committed_nothing_is_no_commit_and_has_no_undo() -> None:
+    one = an_operation(version=None)
+    outcome = make_outcome("op").model_copy(update={"version": None, "metrics": {}})
+    shown = text(detail_page(OperationDetail(operation=one, plan=make_plan(), outcome=outcome), UNICODE, "u"))
+    assert "○ no commit · t · plan" in shown
+    assert "nothing to commit: it changes nothing" in shown
+    for wrong in ("applied", "kept", "takes it back", "RESTORE", "not reported"):
+        assert wrong not in shown
+    listed = grouped([one, an_operation(op_id="other")], "table")
+    assert "1 of 2 applied" in text(list_page(listed, {}, 2, UNICODE, "table"))
+
+
+def test_an_answer_that_was_lost_after_nothing_was_committed_tells_no_commit() -> None:
+    said = _what_now(Failure("UNREACHABLE", "gone", unreachable=True), an_operation(version=None), True)
+    assert said.startswith("There was nothing to commit.")
+
+
+def test_what_drops_or_misses_its_commit_is_not_called_no_commit() -> None:
+    rows = [an_operation(kind="drop", version=None), an_operation(version=None, kept=False)]
+    listed = text(list_page(rows, {}, 2, UNICODE))
+    assert "✔ applied, kept" in listed
+    assert "✖ applied, DEVIATED" in listed
+    assert "no commit" not in listed
 
 
 def test_a_list_that_is_cut_says_so() -> None:

@@ -41,6 +41,7 @@ def test_what_the_rule_refuses_the_undo_refuses_in_the_same_words(kind: str, sta
         ({"status": "running"}, "NOT_APPLIED", "It is not known yet what operation op1 committed."),
         ({"kind": "drop", "version": None}, "NOT_APPLIED", "Operation op1 is an undo itself."),
         ({"status": "not_committed"}, "NOT_APPLIED", "Operation op1 committed nothing (not committed)"),
+        ({"version": None}, "NOT_APPLIED", "Operation op1 committed nothing (no commit was needed)"),
         ({"version": 0}, "FIRST_VERSION", "v0 of db.t has no version before it"),
     ],
 )
