@@ -15,12 +15,13 @@ from engine.spark.spark_errors import collected
 from engine.spark.why_refused import says_why_refused
 from engine.sql.names import quote, string
 from engine.table.delta_log import escaped
-from engine.table.table_state import can_be_reached, has_log_directory, holds_data, schema_location
+from engine.table.table_state import can_be_reached, has_log_directory, holds_data, is_a_place, schema_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROBE = "deltamerge_probe_"
+MISSING = "Check the path, or make the folder. The first table that is written there makes it, too."
 RIGHTS = "Check what these credentials may do there: list, get, put, delete."
 
 
@@ -52,6 +53,8 @@ def check_place(spark: SparkSession, place: str, *, writes: bool) -> tuple[Spark
 @says_why_refused
 def _list(spark: SparkSession, place: str) -> SparkFinding:
     can_be_reached(spark, place)
+    if not is_a_place(spark, place):
+        return SparkFinding("list", "warn", f"{place} is not there", MISSING)
     return SparkFinding("list", "ok", f"{place} can be listed")
 
 
@@ -70,6 +73,9 @@ def _log_store(spark: SparkSession, place: str) -> SparkFinding:
 
 def _write(spark: SparkSession, place: str) -> SparkFinding:
     """Delta writes and reads: SQL has no other statement that makes a file and deletes it."""
+    if not is_a_place(spark, place):
+        # it would be made for the try, and SQL has no statement that takes away a folder which is not ours
+        return SparkFinding("write", "warn", f"nothing was written: {place} is not there", MISSING)
     with _probe(spark, place) as (schema, folder):
         before = _now(spark)
         collected(spark, f"CREATE TABLE {schema}.probe USING delta AS SELECT 1 AS x")

@@ -13,7 +13,7 @@ from engine.spark.input_files import files_of_query
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected, translate
 from engine.sql.char_types import declared_type
-from engine.sql.names import quote
+from engine.sql.names import quote, string
 from engine.table.commits import current_version
 from engine.table.delta_log import INCOMPLETE, escaped
 from engine.table.logged_schema import logged_schema, logged_table
@@ -195,6 +195,16 @@ def _is_there(spark: SparkSession, pattern: str) -> bool:
 def can_be_reached(spark: SparkSession, path: str) -> None:
     """Ask the file system of ``path`` for a missing file: nothing is listed. Raises EngineError if it fails."""
     _is_there(spark, escaped(f"{path}/{NOTHING}"))
+
+
+def is_a_place(spark: SparkSession, path: str) -> bool:
+    """Whether anything is at ``path``, were it an empty folder. Nothing is listed."""
+    try:
+        collected(spark, f"DESCRIBE DETAIL {string(path)}")
+    except EngineError as error:
+        # Delta looks for the folder where it finds no table; one that cannot be read is there
+        return error.condition != "DELTA_FILE_NOT_FOUND"
+    return True
 
 
 def plain(location: str) -> str:

@@ -63,3 +63,16 @@ def test_the_place_of_a_schema_is_that_of_its_tables(spark: Any, schema: str) ->
     with pytest.raises(EngineError) as raised:
         place_of_schema(spark, "no_such_schema")
     assert raised.value.condition == "SCHEMA_NOT_FOUND"
+
+
+def test_a_folder_that_is_not_there_is_told_and_not_made(spark: Any, tmp_path: Path) -> None:
+    place = tmp_path / "nope" / "deeper"
+    found = by_name(spark, place, writes=True)
+    assert found["list"][:2] == ("warn", f"{place} is not there")
+    assert found["write"][:2] == ("warn", f"nothing was written: {place} is not there")
+    assert not [*tmp_path.iterdir()]
+    place.mkdir(parents=True)
+    found = by_name(spark, place, writes=True)
+    assert {found[name][0] for name in ("list", "write")} == {"ok"}
+    assert not [*place.iterdir()]
+    assert probes(spark) == []
