@@ -53,22 +53,20 @@ def doctor(
 
 
 def _page(checks: list[Check]) -> RenderableType:
-    from rich.console import Group
-    from rich.table import Table
+    from rich.table import Column
     from rich.text import Text
 
-    from console.cli.view_plan import ERROR, OK, QUIET, WARNING
+    from console.cli.sheet import QUIET, Sheet
+    from console.cli.view_plan import ERROR, OK, WARNING
     from console.words.visible import visible
 
     signs = glyphs()
     look = {"ok": (signs.ok, OK), "warn": (signs.warning, WARNING), "fail": (signs.error, ERROR)}
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for wraps in (False, False, True):
-        grid.add_column(no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
+    sheet = Sheet(Column(no_wrap=True), Column(overflow="fold"), Column(overflow="fold"), show_header=False)
     for check in checks:
         sign, style = look[check.verdict]
-        lines = [Text(visible(check.found))]
+        found = Text(visible(check.found))
         if check.hint:
-            lines.append(Text(visible(check.hint), QUIET))
-        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*lines))
-    return grid
+            found.append(f"\n{visible(check.hint)}", QUIET)
+        sheet.add_row(Text(f"{sign} {check.verdict}", style), Text(visible(check.name)), found)
+    return sheet

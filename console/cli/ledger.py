@@ -95,7 +95,8 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
 def _status(one: Operation, signs: Glyphs) -> RenderableType:
     from rich.text import Text
 
-    from console.cli.view_plan import ERROR, OK, QUIET, WARNING
+    from console.cli.sheet import QUIET
+    from console.cli.view_plan import ERROR, OK, WARNING
 
     bad, mind = (signs.error, ERROR), (signs.warning, WARNING)
     looks = {"applied": (signs.ok, OK), "running": (signs.dot, WARNING), "failed": bad, "not_committed": bad}

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, policy, signed, table, undo
+from console.cli.sheet import QUIET
+from console.cli.view_plan import BOLD, ERROR, OK, POINTER, WARNING, facts, policy, signed, table, undo
 from console.words.create_sentences import DOES, changes, committing, headline, marks, rows_written
 from console.words.format import duration, local_time, number, short_id
 from console.words.glyphs import Glyphs

@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from console.cli.sheet import QUIET
 from console.cli.view_plan import (
     ALWAYS_TOLD,
     BOLD,
     ERROR,
     OK,
-    QUIET,
     WARNING,
     expectations,
     others_are_zero,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
+from console.cli.sheet import QUIET, Sheet
 from console.words import change_rows, expectation_sentences, plan_summary, undo_sentences
-from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
+from console.words.format import cells, count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
 from console.words.visible import visible
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from engine.model.plan import Plan, Remark
     from engine.model.plans import AnyPlan
 
-QUIET, BOLD = "dim", "bold"
+BOLD = "bold"
 OK, WARNING, ERROR, POINTER = "green", "yellow", "red", "cyan"
+LEAST_OF_A_FILE = 12
 ALWAYS_TOLD = frozenset(
     (plan_summary.INSERTED, plan_summary.UPDATED, plan_summary.DELETED, plan_summary.COPIED, plan_summary.FILES_REMOVED)
 )
@@ -141,13 +143,14 @@ def _more(sentence: str) -> RenderableType:
     return Padding(Text(visible(sentence), QUIET), (0, 0, 0, 4))
 
 
-def table(*headers: str, right: tuple[str, ...] = ()) -> Table:
-    """A table without rules, as all of the command line's are."""
-    found = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=QUIET)
-    for header in headers:
-        is_number = header in right
-        found.add_column(header, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
-    return found
+def table(*headers: str, right: tuple[str, ...] = ()) -> Sheet:
+    """A table as all of the command line's are; the columns in ``right`` are numbers."""
+    return Sheet(
+        *(
+            Column(header, justify="right" if header in right else "left", no_wrap=header in right, overflow="fold")
+            for header in headers
+        )
+    )
 
 
 def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
@@ -166,7 +169,8 @@ def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
         (size(f.bytes), *map(number, (f.rows, f.matched, f.updated, f.deleted, f.copied))) for f in files[:MAX_FILES]
     ]
     taken = sum(max(len(header), *(len(row[i]) for row in rows)) + 2 for i, header in enumerate(numbers))
-    room = max(width - 4 - taken, 12)
+    beside, alone = width - 4 - taken, width - 4 - cells("file ")
+    room = beside if beside >= LEAST_OF_A_FILE else alone
     found = table("file", *numbers, right=numbers)
     found.columns[0].no_wrap = True
     for file, row in zip(files, rows, strict=False):
@@ -272,13 +276,11 @@ def _remarks(remarks: Sequence[Remark], sign: str, style: str) -> Iterator[Rende
 
 def facts(known: Mapping[str, str]) -> RenderableType:
     """Names and what stands for them, one a line; what is empty is left out."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, style=QUIET)
-    grid.add_column(overflow="fold")
+    sheet = Sheet(Column(no_wrap=True, style=QUIET), Column(overflow="fold"), show_header=False)
     for name, value in known.items():
         if value:
-            grid.add_row(Text(visible(name)), Text(visible(value)))
-    return grid
+            sheet.add_row(Text(visible(name)), Text(visible(value)))
+    return sheet
 
 
 def to_copy(text: str, style: str = "") -> RenderableType:

@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from console.cli import checks
+from console.cli.checks import Check
 from engine.ledger.history import History
 from engine.ledger.history_store import MIGRATIONS
 from engine.model.errors import UnreachableError
@@ -188,3 +190,18 @@ def test_each_complaint_names_the_file_to_correct(shell: Shell) -> None:
     (shell.home / "settings.toml").write_text('theme = "nosuch"\n')
     hints = [one["hint"] for one in shell("doctor", "--json").json if one["name"] == "settings"]
     assert hints == [f"Correct {shell.home / name}." for name in ("themes/mine.yaml", "settings.toml")]
+
+
+@pytest.mark.parametrize("columns", ["30", "80"])
+def test_the_name_of_a_check_takes_nothing_from_the_others(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    place = "s3a://a-very-long-bucket-name-for-the-lake/warehouse/orders/tables/of/shop"
+    check = Check(f"list {place}", "fail", "The store has no bucket.", "Create it.")
+    monkeypatch.setattr(checks, "check_session", lambda *_: [check])
+    out = shell("doctor", "--path", place).out
+    assert out.count("ok") >= 5
+    words = " ".join(out.split())
+    for told in ("✖ fail", "java", "settings", "The store", "Create it."):
+        assert told in words

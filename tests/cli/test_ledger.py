@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from engine.ledger.history import History
@@ -200,3 +202,20 @@ def test_a_commit_tells_the_command_that_takes_it_back_and_the_statement(shell: 
     assert lines[at + 1].endswith(f" undo {op_id}")
     assert lines[at + 2] == "or by hand:"
     assert lines[at + 3].startswith("RESTORE TABLE ")
+
+
+@pytest.mark.parametrize("columns", ["20", "60"])
+def test_a_narrow_terminal_has_every_column(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    plan = make_plan()
+    op_id = ledger.begin(plan)
+    ledger.applied(op_id, make_outcome(op_id))
+    words = " ".join(shell("history").out.split())
+    assert f"id {op_id}" in words
+    assert "status ✔ applied" in words
+    assert words.replace(" ", "").count(plan.target.name.replace("`", "")) == 1
+    assert "version v8" in words
+    shown = "".join(shell("show-op", op_id).out.split())
+    assert re.search(r"numTargetRowsUpdated(promised)?900(actual)?900", shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -236,3 +237,20 @@ def test_a_create_that_is_refused_says_why(shell: Shell, tmp_path: Path) -> None
     out = shell("show", saved(tmp_path, plan)).out
     assert "[DELTA_SCHEMA_NOT_PROVIDED] No columns." in out
     assert "Write them." in out
+
+
+@pytest.mark.parametrize("columns", ["20", "30", "45", "60", "62", "80"])
+def test_no_number_is_cut_however_narrow_the_terminal(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    file = TouchedFile(
+        path="part-00031.parquet", bytes=1_400_000, rows=49_429, matched=49_017, updated=1_068, deleted=0, copied=48_361
+    )
+    plan = make_plan(find_touched_files=TouchedFiles(join_type="inner", matched_predicate=None, files=(file,)))
+    plan = plan.model_copy(update={"promise": {**plan.promise, "numTargetRowsCopied": 48_361_007}})
+    words = shell("show", saved(tmp_path, plan)).out
+    for number in ("1.4 MB", "49,429", "49,017", "1,068", "48,361", "48,361,007"):
+        assert re.search(rf"(?<![\d,]){number}(?![\d,])", words), number
+    if columns in ("45", "60"):
+        assert "file part-00031.parquet\n" in words
