@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE, CrashError, PipeClosedError
+from console.cli.exits import DONE, CrashError, OutputError, PipeClosedError
 from console.cli.failures import CANCELLED_BY_KEY, PROGRAM, Failed, ToldError, failure_of
 from console.cli.streams import tell
 from console.cli.title import hide_secrets_in_title
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BrokenPipeError:
+        except OSError:
             # Python would try again at exit, and end with a code of its own
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
@@ -53,12 +53,15 @@ def run(arguments: Sequence[str] | None) -> int:
         return closed.code
     except ToldError as told:
         failed = told.failed
+    except OSError as error:
+        # a command names its own: this is click, which prints a help
+        failed = _told(OutputError(error.strerror or str(error)))
     except (Exception, KeyboardInterrupt) as error:
         failed = _told_as_event(error) if EVENTS in given else _told(error)
     if JSON in given:
         from console.cli.streams import print_json
 
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, OutputError):
             print_json(failed.document())
     return failed.code
 
@@ -88,7 +91,7 @@ def _told(error: BaseException) -> Failed:
         tell("cancelled", failed.hint)
     elif isinstance(error, EngineError):
         tell(with_place(error), failed.hint)
-    elif isinstance(error, CrashError):
+    elif isinstance(error, CrashError | OutputError):
         tell(f"[{failed.condition}] {failed.message}", failed.hint)
     else:
         tell(failed.message, failed.hint)

@@ -109,6 +109,15 @@ class PipeClosedError(Exception):
         self.code = code
 
 
+class OutputError(Exception):
+    """What was to be printed could not be written (a full disk): ``reason`` is the system's. No OSError, as above."""
+
+    def __init__(self, reason: str, code: int = FAILED) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+
+
 @contextmanager
 def ending(code: int) -> Iterator[None]:
     """What is printed last, when it is known that the program ends with ``code``."""
@@ -116,3 +125,5 @@ def ending(code: int) -> Iterator[None]:
         yield
     except BrokenPipeError as error:
         raise PipeClosedError(code) from error
+    except OutputError as error:
+        raise OutputError(error.reason, code or FAILED) from error

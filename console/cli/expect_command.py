@@ -10,6 +10,7 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
 from console.cli.new_file import write_new
+from console.cli.streams import put
 from console.words.visible import visible
 
 
@@ -29,7 +30,7 @@ def expect(invocation: Invocation, table: str, output: Path | None) -> int:
         narrator.say(f"read {table}")
         text = propose_expectations(session.spark, table, private=invocation.private)
     if output is None:
-        click.echo(visible(text, lines=True), nl=False)
+        put(visible(text, lines=True), nl=False)
         return DONE
     write_new(output, text)
     return DONE

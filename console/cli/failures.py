@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from console.cli.exits import CANCELLED, FAILED, USAGE, CrashError, exit_code
+from console.cli.exits import CANCELLED, FAILED, USAGE, CrashError, OutputError, exit_code
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
@@ -58,6 +58,9 @@ def failure_of(error: BaseException) -> Failed | None:
     if isinstance(error, CrashError):
         hint = f"Details are in {error.log}." if error.log else ""
         return Failed(FAILED, "UNEXPECTED", str(error), hint)
+    if isinstance(error, OutputError):
+        hint = "Make room, or print it elsewhere. What the command did otherwise is done."
+        return Failed(error.code, "OUTPUT_NOT_WRITTEN", f"The output could not be written: {error.reason}.", hint)
     return failed_by(error) if isinstance(error, EngineError) else None
 
 

@@ -25,7 +25,7 @@ from console.cli import (
     template_command,
     undo_command,
 )
-from console.cli.exits import DONE, MEANINGS, CrashError, PipeClosedError, told_codes
+from console.cli.exits import DONE, MEANINGS, CrashError, OutputError, PipeClosedError, told_codes
 from console.cli.failures import ToldError
 from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
@@ -51,7 +51,7 @@ class Commands(click.Group):
             raise
         except (EngineError, ToldError, CrashError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except PipeClosedError:
+        except (PipeClosedError, OutputError):
             raise
         except BrokenPipeError as error:
             raise PipeClosedError(DONE) from error

@@ -9,7 +9,7 @@ import click
 
 from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
-from console.cli.streams import glyphs, paper, print_json, show
+from console.cli.streams import glyphs, paper, print_json, put, show
 from console.words.format import local_time, number
 from console.words.outcome_sentences import (
     NO_COMMIT,
@@ -45,7 +45,7 @@ def history(invocation: Invocation, table: str | None, limit: int, as_json: bool
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
     elif not found:
-        click.echo("Nothing was planned or applied yet." if table is None else "Nothing on that table yet.")
+        put("Nothing was planned or applied yet." if table is None else "Nothing on that table yet.")
     else:
         metrics = {
             one.operation.op_id: one.outcome.metrics for one in ledger.outcomes(limit, table) if one.outcome is not None

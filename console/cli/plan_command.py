@@ -15,7 +15,7 @@ from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, e
 from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
-from console.cli.streams import glyphs, paper, print_json
+from console.cli.streams import glyphs, paper, print_json, put
 from console.cli.streams import show as print_parts
 from console.words.visible import visible
 
@@ -227,7 +227,7 @@ LEDGER_SECONDS = 1.0
 
 def print_next(step: str) -> None:
     """What to type next, never wrapped: it is there to be copied."""
-    click.echo(f"\n{visible(step)}")
+    put(f"\n{visible(step)}")
 
 
 def next_step(
@@ -273,7 +273,7 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     if markdown:
         from console.words.markdown import page
 
-        click.echo(page(found), nl=False)
+        put(page(found), nl=False)
     else:
         print_plan(found)
         if found.refused is None:

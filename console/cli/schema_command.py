@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from console.cli.exits import DONE, USAGE, told_codes
+from console.cli.streams import put
 
 
 @click.command(epilog=told_codes((DONE, USAGE)))
@@ -17,10 +18,10 @@ def schema(kind: str) -> int:
 
         from engine.expect.schema import expectations_schema
 
-        click.echo(json.dumps(expectations_schema(), indent=2, ensure_ascii=False))
+        put(json.dumps(expectations_schema(), indent=2, ensure_ascii=False))
         return DONE
     from engine.model.plan_file import CREATE_SCHEMA_FILE, SCHEMA_FILE
 
     file = SCHEMA_FILE if kind == "plan" else CREATE_SCHEMA_FILE
-    click.echo(file.read_text(encoding="utf-8"), nl=False)
+    put(file.read_text(encoding="utf-8"), nl=False)
     return DONE

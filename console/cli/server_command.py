@@ -9,7 +9,7 @@ import click
 from console.cli.exits import DONE, ON_SPARK, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
-from console.cli.streams import print_json, show
+from console.cli.streams import print_json, put, show
 from console.words.format import local_time
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -66,7 +66,7 @@ def stop(invocation: Invocation, as_json: bool) -> int:
     if as_json:
         print_json({"stopped": stopped})
     else:
-        click.echo("The Spark server is stopped." if stopped else "No Spark server was running.")
+        put("The Spark server is stopped." if stopped else "No Spark server was running.")
     return DONE
 
 
@@ -77,7 +77,7 @@ def _tell(invocation: Invocation, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found))
     elif not found.running:
-        click.echo("No Spark server is running.")
+        put("No Spark server is running.")
     else:
         from console.cli.view_plan import facts
 
@@ -97,4 +97,4 @@ def _tell(invocation: Invocation, as_json: bool) -> None:
             )
         )
         if not found.answers and not starting:
-            click.echo(f"It hangs: `{invocation.command('server', 'stop')}` ends it.")
+            put(f"It hangs: `{invocation.command('server', 'stop')}` ends it.")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from console.cli.exits import OutputError
 from console.words.glyphs import ASCII, UNICODE, Glyphs
 from console.words.visible import visible
 
@@ -16,9 +19,26 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
+@contextlib.contextmanager
+def _printing() -> Iterator[None]:
+    """Tell a full disk from the faults of the work itself. A reader that has gone is none."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from error
+
+
+def put(text: str, nl: bool = True) -> None:
+    """Text on stdout."""
+    with _printing():
+        click.echo(text, nl=nl)
+
+
 def print_json(document: Any) -> None:
     """One JSON document. ASCII only, so that no locale spoils it and no control character reaches a terminal."""
-    click.echo(json.dumps(document, indent=2))
+    put(json.dumps(document, indent=2))
 
 
 def glyphs(error: bool = False) -> Glyphs:
@@ -40,18 +60,20 @@ def show(*parts: RenderableType, error: bool = False) -> None:
     """Print each part for a person."""
     console = paper(error)
     if console.is_terminal:
-        for part in parts:
-            console.print(part, crop=False)
+        with _printing():
+            for part in parts:
+                console.print(part, crop=False)
         return
-    with console.capture() as captured:
-        for part in parts:
-            console.print(part, crop=False)
+    # rich's own capture writes an empty text to the stream, which a full disk refuses
+    console.file = captured = io.StringIO()
+    for part in parts:
+        console.print(part, crop=False)
     # rich pads lines to the width; in a file or a mail that is noise
-    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    text = "\n".join(line.rstrip() for line in captured.getvalue().split("\n"))
     if error:
         _beside(text, nl=False)
     else:
-        click.echo(text, nl=False)
+        put(text, nl=False)
 
 
 def tell(line: str, hint: str = "") -> None:
@@ -63,8 +85,8 @@ def tell(line: str, hint: str = "") -> None:
 
 
 def _beside(text: str, nl: bool = True) -> None:
-    # as of a narrator: a closed stderr ends no work, and changes no exit code
-    with contextlib.suppress(BrokenPipeError):
+    # as of a narrator: a closed or full stderr ends no work, and changes no exit code
+    with contextlib.suppress(OSError):
         click.echo(text, nl=nl, err=True)
 
 

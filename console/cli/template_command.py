@@ -13,6 +13,7 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
 from console.cli.new_file import write_new
+from console.cli.streams import put
 from console.statements.forms import FORMS, Form, as_comment, expectations, form_of, is_flag
 from console.statements.templates import sides
 from console.words.visible import visible
@@ -70,7 +71,7 @@ def template(
     filled = fill(form, form_of(sides(names[0], of_target, names[1], of_source)), key, columns, of_target, of_source)
     texts = FORMS[form][2](filled), expectations(form, filled)
     if not files:
-        click.echo(visible(f"{texts[0]}\n{as_comment(texts[1])}", lines=True), nl=False)
+        put(visible(f"{texts[0]}\n{as_comment(texts[1])}", lines=True), nl=False)
         return DONE
     for file, text in zip(files, texts, strict=True):
         write_new(file, text, with_folders=True)
