@@ -12,7 +12,7 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.listening import Listening
 from console.cli.narrator import narrate
-from console.cli.streams import glyphs, print_json, show
+from console.cli.streams import glyphs, print_json, put, show
 from console.words.format import local_time, number, size
 from console.words.visible import visible
 
@@ -31,7 +31,8 @@ VERSIONS = 5
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation
 def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:
-    """List tables. PATTERN is of names (sales.*, *orders*), or a directory to search for Delta tables."""
+    """List tables. PATTERN is of names (sales.*, *orders*), or a directory to search for Delta tables;
+    its folders whose name begins with . or _ are passed over."""
     with narrate() as narrator, invocation.connect(narrator.say) as session, Listening(session, narrator):
         found = _found(session, pattern)
     if as_json:
@@ -39,8 +40,19 @@ def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:
     elif found:
         show(_list(found, glyphs()))
     else:
-        click.echo("No table." if pattern is None else f"No table is like {visible(pattern)}.")
+        put(_none(pattern))
     return DONE
+
+
+def _none(pattern: str | None) -> str:
+    from engine.table.tables import MAX_DEPTH, is_path
+
+    if pattern is None:
+        return "No table."
+    if not is_path(pattern):
+        return f"No table is like {visible(pattern)}."
+    left_out = f"Folders whose name begins with . or _, and those more than {MAX_DEPTH} levels down, are not searched."
+    return f"No Delta table was found in {visible(pattern)}. {left_out}"
 
 
 def _found(session: Session, pattern: str | None) -> list[TableRef]:

@@ -7,11 +7,13 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from console.cli.invocation import Invocation
 from engine.model.plan_file import write_plan
 from tests.cli.running import Shell
 from tests.engine.plans import make_plan
@@ -218,3 +220,16 @@ def test_a_global_option_behind_the_command_is_told_its_place(shell: Shell) -> N
     assert ran.code == 64
     assert "--profile stands before the command: deltamerge-console --profile … history" in ran.err
     assert "No such option" in shell("history", "--nope").err
+
+
+def test_a_directory_without_tables_is_told_with_what_was_not_searched(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".hidden" / "t" / "_delta_log").mkdir(parents=True)
+    session = mock.Mock(store_silence=lambda: None)
+    monkeypatch.setattr(Invocation, "connect", lambda *_: nullcontext(session))
+    out = shell("tables", tmp_path).out
+    assert out.startswith(f"No Delta table was found in {tmp_path}. Folders whose name begins with . or _")
+    assert "are not searched" in out
+    found = shell("tables", tmp_path / ".hidden").out
+    assert "delta" in found
