@@ -197,8 +197,14 @@ def can_be_reached(spark: SparkSession, path: str) -> None:
     _is_there(spark, escaped(f"{path}/{NOTHING}"))
 
 
+STORE = re.compile(r"(?:s3[an]?|gs|abfss?|wasbs?)://", re.IGNORECASE)
+
+
 def is_a_place(spark: SparkSession, path: str) -> bool:
-    """Whether anything is at ``path``, were it an empty folder. Nothing is listed."""
+    """Whether anything is at ``path``, were it an empty folder. An object store has no folders: any path is a place
+    there. Nothing is listed."""
+    if STORE.match(path):
+        return True
     try:
         collected(spark, f"DESCRIBE DETAIL {string(path)}")
     except EngineError as error:

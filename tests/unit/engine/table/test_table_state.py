@@ -8,7 +8,7 @@ import pytest
 
 from engine.model.errors import CancelledError, EngineError
 from engine.table import table_state
-from engine.table.table_state import can_be_reached, has_log_directory, holds_data, table_id
+from engine.table.table_state import can_be_reached, has_log_directory, holds_data, is_a_place, table_id
 
 SPARK: Any = None
 # what Spark says when nothing is there, of a table of Delta, and of another trouble
@@ -80,3 +80,9 @@ def test_a_log_that_could_not_be_read_says_nothing_of_the_table(
     with pytest.raises(EngineError) as failed:
         identified(monkeypatch, raised)
     assert failed.value is raised
+
+
+# SPARK is None: a question would fail
+@pytest.mark.parametrize("path", ["s3a://bucket", "abfss://c@account.dfs.core.windows.net/x", "GS://bucket/new"])
+def test_any_path_of_an_object_store_is_a_place(path: str) -> None:
+    assert is_a_place(SPARK, path)
