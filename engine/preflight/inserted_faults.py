@@ -100,8 +100,7 @@ def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Rema
     if repeated:
         yield Remark(
             code="DUPLICATE_INSERTS",
-            sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({', '.join(key_columns)}) of another "
-            "inserted row.",
+            sentence=beyond_first(repeated, key_columns),
             evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
             count=repeated,
             exactness=exactness,
@@ -120,6 +119,12 @@ def _named(keys: Sequence[Key]) -> str:
 def is_column(key: Key) -> bool:
     """Whether the target's side of a key is a column, and nothing that is computed."""
     return key.target.text == f"{TARGET}.{quote(key.target.target_columns[0])}"
+
+
+def beyond_first(rows: int, key_columns: Sequence[str]) -> str:
+    """What DUPLICATE_INSERTS counts: of the rows of a key one is meant, whichever that is."""
+    rows_are, their = ("1 row is", "its") if rows == 1 else (f"{rows:,} rows are", "their")
+    return f"{rows_are} inserted beyond the first of {their} key ({', '.join(key_columns)})."
 
 
 def _rows(count: int) -> str:
