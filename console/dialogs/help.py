@@ -96,10 +96,20 @@ class HelpDialog(Dialog[None]):
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
                 lines += [sentence(self._names_keys.with_keys(about)), sentence("")]
+        owners: list[tuple[str, DOMNode, list[Binding]]] = [
+            ("Keys of this place", self._about, _own_bindings(self._about)),
+            ("Keys everywhere", self.app, list(Binding.make_bindings(type(self.app).BINDINGS))),
+        ]
         if focused is not None:
-            lines += self._keys("Keys of what has the focus", _own_bindings(focused), ids=ids)
-        lines += self._keys("Keys of this place", _own_bindings(self._about), ids=ids)
-        lines += self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS), ids=ids)
+            owners.insert(0, ("Keys of what has the focus", focused, _own_bindings(focused)))
+        later: list[Paragraph] = []
+        for title, node, bindings in owners:
+            possible = [one for one in bindings if self.app._check_action_state(one.action, node)]
+            lines += self._keys(title, possible, ids=ids)
+            named = {one.id for one in possible}
+            others = [one for one in bindings if one not in possible]
+            later += self._keys(f"{title}, not now", [one for one in others if one.id not in named], ids=ids)
+        lines += later
         signs = self.console_app.glyphs
         legend = f"{signs.exact} exact, to the row; {signs.estimated} estimated; {signs.unknown} unknown."
         lines.append(sentence(f"Signs: {legend}"))

@@ -16,7 +16,7 @@ from console.specs import PLACES
 from console.widgets.keys import catalog, hints, key_name
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
-from tests.console.samples import MERGE_SQL
+from tests.console.samples import MERGE_SQL, a_refused_plan
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -219,3 +219,46 @@ async def test_each_entry_of_the_key_line_can_be_clicked(backend: FakeBackend) -
         at = operator.keys.index("[ ] views")
         await operator.pilot.click(offset=(at + 2, 35))
         await operator.until(lambda: operator.merge.preview.view != "decision")
+
+
+def possible_keys(dialog: HelpDialog) -> set[str]:
+    """The keys that the help lists without saying that they do nothing now."""
+    found: set[str] = set()
+    is_possible = False
+    for one in dialog.help_text():
+        if one.body.plain.startswith("Keys "):
+            is_possible = not one.body.plain.endswith(", not now")
+        elif is_possible and one.lead.plain.strip():
+            found.add(one.body.plain)
+    return found
+
+
+async def test_the_help_says_which_keys_do_nothing_now(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.write(MERGE_SQL)
+        await operator.sees("Spark accepts it")
+        told = {}
+        for view in ("text", "preview"):
+            await operator.press("f1")
+            await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+            told[view] = possible_keys(operator.app.screen)  # type: ignore[arg-type]
+            await operator.press("escape")
+            if view == "text":
+                await operator.plan(MERGE_SQL)
+    save, save_plan = "Save this merge under a name", "Save the plan as a file"
+    assert [any(one.startswith(save) for one in told[view]) for view in told] == [True, False]
+    assert [any(one.startswith(save_plan) for one in told[view]) for view in told] == [False, True]
+    history = "Go to the history of this operation"
+    assert not any(history in told[view] for view in told)
+
+
+async def test_of_two_actions_of_one_key_the_help_tells_of_the_possible_one(backend: FakeBackend) -> None:
+    backend.plans = [a_refused_plan()]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("f1")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        dialog = operator.app.screen
+        assert isinstance(dialog, HelpDialog)
+        assert "Why this plan cannot be committed" in possible_keys(dialog)
+        assert "Commit exactly this plan; asks first" not in [one.body.plain for one in dialog.help_text()]
