@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
 from console.shell import shell_of
 from console.widgets.grid import Grid
-from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
-from console.widgets.sentences import Sentences
+from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, laid_out, sentence, signed
+from console.widgets.sentences import Reading, Sentences
 from console.words.visible import visible
 from console.work import Failure
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # below this there is room for the table or for air, not for both
 AIRY_ROWS = 16
 TABLE_ROWS = 3
-"""Rows that a table keeps, its header among them, below sentences of any length: no key scrolls the sentences."""
+"""Rows that a table keeps, its header among them, below sentences of any length: those are scrolled."""
 
 
 def failure_head(failure: Failure, mark: str) -> Head:
@@ -134,19 +134,22 @@ class PageView(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         width = event.size.width
-        for head in self.query(".page--head"):
+        for head in self.query(Reading):
             self._fit(head)
         # sentences wrap by themselves; a table is cut to the width it is drawn for
         is_old = self._drawn[0] is not self.page or (self.page.table is not None and self._drawn[1] != width)
         if width and is_old:
             self._draw_soon()
 
-    def _fit(self, head: Widget) -> None:
+    def _fit(self, head: Reading) -> None:
         """Let the sentences above a table have what it can spare; above SQL or a map of files, half."""
         rows, page = self.size.height, self._drawn[0]
         spare = rows - TABLE_ROWS if page.sql is None and page.files is None else 0
-        if not head.has_class("-alone"):
-            head.styles.max_height = max(spare, rows // 2, 1)
+        if not head.is_alone:
+            room = max(spare, rows // 2, 1)
+            head.styles.max_height = room
+            text = laid_out(self._drawn[0].head, max(self.size.width - 2, 1)).plain
+            head.foreseen_long = text.count("\n") + 1 + head.has_class("-airy") > room
 
     def on_grid_row_selected(self, event: Grid.RowSelected) -> None:
         event.stop()
@@ -208,11 +211,12 @@ class PageView(Vertical):
             self._focus_now()
 
     def _focus_now(self) -> None:
-        for child in reversed(self.children):
-            if child.focusable:
-                self._focus_wanted = False
-                child.focus()
-                return
+        focusable = [child for child in self.children if child.focusable]
+        # one goes down a table by its rows; what is only read is read from its beginning
+        wanted = [child for child in focusable if isinstance(child, Grid)] or focusable[:1]
+        if wanted:
+            self._focus_wanted = False
+            wanted[0].focus()
 
     def _widgets(self, page: Page) -> list[Widget]:
         table, head = page.table, page.head
@@ -222,11 +226,10 @@ class PageView(Vertical):
         alone = table is None and page.sql is None
         widgets: list[Widget] = []
         if head:
-            scroll = VerticalScroll(Sentences(head), classes="page--head")
+            scroll = Reading(Sentences(head), classes="page--head")
             scroll.set_class(alone, "-alone")
             scroll.set_class(self.size.height >= AIRY_ROWS, "-airy")
-            # sentences above a table are read, not scrolled to: tab goes to the table
-            scroll.can_focus = alone
+            scroll.is_alone = alone
             self._fit(scroll)
             widgets.append(scroll)
         if table is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
@@ -40,3 +42,22 @@ class Sentences(Widget):
 
     def render(self) -> Content:
         return self.laid_out(self.content_size.width)
+
+
+class Reading(VerticalScroll):
+    """Sentences in the room that they get. Where they are longer than that, the focus can go to them: the usual keys
+    scroll them."""
+
+    HELP: ClassVar[str] = (
+        "More than there is room for: up, down, page up, page down, home and end scroll it; tab goes on."
+    )
+
+    is_alone = False
+    """Whether the focus has nowhere else to go."""
+    foreseen_long = False
+    """Whether they will be longer, before they are laid out."""
+
+    @override
+    def allow_focus(self) -> bool:
+        is_long = self.max_scroll_y > 0 if self.size.height else self.foreseen_long
+        return self.is_alone or is_long

@@ -116,7 +116,7 @@ async def test_the_operation_under_the_cursor_shows_promise_against_actual(backe
 async def test_what_is_said_of_an_operation_takes_all_that_its_metrics_can_spare_at_80x24(
     backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No key scrolls it: the table below is what scrolls."""
+    """The focus is in the table below it."""
     row, plan = backend.ledger[0], samples.a_plan()
     outcome = samples.an_outcome(plan).model_copy(update={"moved_by": ("v8 WRITE now", "v7 OPTIMIZE before")})
     monkeypatch.setattr(backend, "_detail", lambda _: OperationDetail(operation=row, plan=plan, outcome=outcome))

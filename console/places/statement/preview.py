@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
@@ -16,7 +16,7 @@ from console.shell import shell_of
 from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
-from console.widgets.sentences import Sentences
+from console.widgets.sentences import Reading, Sentences
 from console.words import expectation_sentences, plan_summary
 from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
@@ -146,7 +146,7 @@ class Preview(Vertical):
         self._edited = False
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="verdict-scroll", can_focus=False):
+        with Reading(id="verdict-scroll"):
             yield Verdict()
         yield TabLine(
             self._tabs(),
