@@ -29,6 +29,13 @@ async def test_e_asks_for_a_predicate_and_shows_what_each_step_leaves(backend: F
         assert backend.called("explore_scan") == [("sales.orders", "amount > 100", 41)]
 
 
+async def test_the_key_that_asks_for_another_predicate_is_named_at_80_columns(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await explore(operator)
+        await operator.sees("3 files, 69 MB")
+        assert "e explore" in operator.keys
+
+
 async def test_each_file_has_its_verdict_in_the_map_and_in_the_table_those_kept_first(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await explore(operator)

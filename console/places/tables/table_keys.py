@@ -1,4 +1,4 @@
-"""The keys of the Tables place."""
+"""The keys of the Tables place, in the order in which a narrow key line gives them room."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ KEYS: list[BindingType] = [
     Binding("plus", "more", "more rows", id="tables.more", tooltip="Fetch ten times as many rows, up to 10,000"),
     Binding("s", "sample", "sample", id="tables.sample",
             tooltip="Rows by chance out of the whole table in place of the first ones, or the first ones again"),
+    Binding("e", "explore", "explore", id="tables.explore",
+            tooltip="Explore which files a predicate leaves of this table, and why each is kept or skipped"),
     Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
     Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
     Binding("n", "create_like", "new like it", id="tables.like",
@@ -21,8 +23,6 @@ KEYS: list[BindingType] = [
             tooltip="The view before this one"),
     Binding("right_square_bracket", "cycle(1)", "next view", id="tables.view_next", group=VIEWS_GROUP,
             tooltip="The next view"),
-    Binding("e", "explore", "explore", id="tables.explore",
-            tooltip="Explore which files a predicate leaves of this table, and why each is kept or skipped"),
     Binding("o", "open_directory", "open directory", id="tables.directory",
             tooltip="Open a directory and list the Delta tables in it"),
     Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
