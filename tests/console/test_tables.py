@@ -589,6 +589,7 @@ async def test_a_version_is_that_of_the_rows_alone(backend: FakeBackend) -> None
         place.sampled.add("sales.orders")
         place.open_table("sales.orders", 40)
         await operator.sees("as of version 40; there are more; the first ones, not by chance: that is for the newest")
+        assert "s sample" not in operator.keys
         place.action_explore()
         await operator.press(*"amount > 100", "enter")
         await operator.until(lambda: backend.called("explore_scan"))
@@ -600,7 +601,7 @@ async def test_the_newest_version_is_sampled_however_it_was_opened(backend: Fake
         place = await open_orders(operator)
         place.sampled.add("sales.orders")
         place.open_table("sales.orders", 41)
-        await operator.sees("as of version 41; drawn by chance of about")
+        await operator.sees("as of version 41; drawn by chance of about", "s sample")
 
 
 async def test_versions_have_the_focus_after_rows_of_one_were_shown(backend: FakeBackend) -> None:
@@ -681,6 +682,8 @@ def test_one_file_is_one() -> None:
     metrics = {"numRemovedFiles": "1", "numAddedFiles": "2", "numDeletedRows": "1204"}
     version = samples.some_versions()[0].model_copy(update={"metrics": metrics})
     assert versions_table([version]).rows[0][4] == "1,204 deleted, 1 file removed, 2 files added"
+    restore = version.model_copy(update={"metrics": {"numRestoredFiles": "3", "numRemovedFiles": "6"}})
+    assert versions_table([restore]).rows[0][4] == "6 files removed, 3 files restored"
 
 
 async def test_cells_that_are_cut_are_said_to_be_beside_the_rows_in_the_row_and_in_the_export(

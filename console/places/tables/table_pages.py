@@ -214,7 +214,7 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
 
 def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:
     """How many percent of the table give about as many rows as are wanted, and what they are told to be."""
-    if shown.version not in (None, detail.version):
+    if not shown.is_newest(detail.version):
         # the files that are known are those of the newest version
         return None, "that is for the newest version"
     files = _files(backend, shown.name, detail.table_id, detail.version)
@@ -277,6 +277,7 @@ def _metrics(version: TableVersion, written: Callable[[int], str]) -> str:
         "numDeletedRows": "deleted",
         "numRemovedFiles": "removed",
         "numAddedFiles": "added",
+        "numRestoredFiles": "restored",
     }
     parts = []
     for metric, word in words.items():

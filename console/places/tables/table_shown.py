@@ -17,3 +17,7 @@ class Shown:
     predicate: str = ""
     rows: int = 100
     sampled: bool = False
+
+    def is_newest(self, newest: int | None) -> bool:
+        """Whether the rows are those of the table as it is now, which is at version ``newest``."""
+        return self.version in (None, newest)

@@ -143,8 +143,10 @@ class TablesPlace(OneTable):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view", "explore"):
             return self.shown is not None
-        if action in ("more", "sample"):
+        if action == "more":
             return self.shown is not None and self.view == "rows"
+        if action == "sample":
+            return self._is_of_now and self.view == "rows"
         if action == "export":
             page = self._pages.get(self.view) if self.shown is not None else None
             return page is not None and page.table is not None and bool(page.table.rows)
@@ -152,6 +154,12 @@ class TablesPlace(OneTable):
             # beside the list there is nothing to go back to, but for whoever is in the filter
             return self.has_class("-opened") or self.focused is not self.table_list.table_tree
         return True
+
+    @property
+    def _is_of_now(self) -> bool:
+        """Whether the rows are those of the newest version: no other is sampled."""
+        newest = self.detail.version if self.detail is not None else None
+        return self.shown is not None and self.shown.is_newest(newest)
 
     @override
     def here(self) -> object:
@@ -205,7 +213,7 @@ class TablesPlace(OneTable):
         page = self._pages.get("rows")
         if self.shown is None or page is None or page.table is None:
             return
-        by_chance = self.shown.sampled and self.shown.version is None
+        by_chance = self.shown.sampled and self._is_of_now
         if len(page.table.rows) < self.shown.rows and not by_chance:
             self.notify("These are all rows.")
         elif self.shown.rows >= MOST_ROWS:
