@@ -46,12 +46,14 @@ class Sheet(Table):
 
     def _cell_by_cell(self) -> Iterator[RenderableType]:
         for row in zip(*(column.cells for column in self.columns), strict=True):
-            indent = 0
-            for column, cell in zip(self.columns, row, strict=True):
-                text = cell if isinstance(cell, Text) else Text(str(cell))
+            texts = [cell if isinstance(cell, Text) else Text(str(cell)) for cell in row]
+            # what has one text alone, and not in its first column, goes on with the row before
+            goes_on = not texts[0].plain and sum(bool(text.plain) for text in texts) == 1
+            indent = GAP if goes_on else 0
+            for column, text in zip(self.columns, texts, strict=True):
                 if not text.plain:
                     continue
-                header = f"{column.header} " if self.show_header and column.header else ""
+                header = f"{column.header} " if self.show_header and column.header and not goes_on else ""
                 line = Text.assemble((header, QUIET), text, style=column.style)
                 yield Padding(line, (0, 0, 0, indent))
                 indent = GAP

@@ -148,18 +148,35 @@ def _raising(text: str, given: DataType, wanted: DataType, cast: StoreCast, dept
         item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
         return f"transform(({text}\n), {x} -> {item})"
     if isinstance(given, MapType) and isinstance(wanted, MapType):
-        parts = []
-        for function, a, b in (
-            ("map_keys", given.keyType, wanted.keyType),
-            ("map_values", given.valueType, wanted.valueType),
-        ):
-            x = f"__dm_x{depth}"
-            item = stored(x, a, b, cast, depth=depth + 1)
-            parts.append(f"transform({function}(({text}\n)), {x} -> {item})")
-        return f"map_from_arrays({', '.join(parts)})"
-    class_ = "CAST_INVALID_INPUT" if given.typeName() in ("string", "char", "varchar") else "CAST_OVERFLOW"
-    error = f"CASE WHEN ({text}\n) IS NOT NULL THEN raise_error('{DOES_NOT_FIT}{class_}') END"
-    return f"coalesce(try_cast(({text}\n) AS {ddl(wanted)}), {error})"
+        x = f"__dm_x{depth}"
+        sizes = [
+            f"size(transform({part}(({text}\n)), {x} -> {stored(x, a, b, cast, depth=depth + 1)}))"
+            for part, a, b in (
+                ("map_keys", given.keyType, wanted.keyType),
+                ("map_values", given.valueType, wanted.valueType),
+            )
+        ]
+        # to put them together again would raise for keys that are the same now, which Spark's cast lets be
+        return f"CASE WHEN {' + '.join(sizes)} >= 0 THEN CAST(map() AS {ddl(wanted)}) END"
+    if given.typeName() == "variant":
+        # it is strict in each session, as the cast is under ANSI
+        return f"variant_get(({text}\n), '$', {string(ddl(wanted))})"
+    return f"coalesce(try_cast(({text}\n) AS {ddl(wanted)}), {_error(text, given, wanted)})"
+
+
+def has_value(text: str, given: DataType, wanted: DataType) -> str:
+    """Whether a value is none that Spark's cast makes NULL in each session: NULL, and of a DECIMAL NaN and infinity."""
+    not_finite = wanted.typeName() == "decimal" and given.typeName() in ("float", "double")
+    return f"({text}\n) IS NOT NULL" + (f" AND abs(({text}\n)) < double('Infinity')" if not_finite else "")
+
+
+def _error(text: str, given: DataType, wanted: DataType) -> str:
+    """What raises for a value that try_cast makes NULL, if it is none that Spark's cast makes NULL too."""
+    is_text, to_decimal = given.typeName() in ("string", "char", "varchar"), wanted.typeName() == "decimal"
+    class_ = "'CAST_INVALID_INPUT'" if is_text else "'CAST_OVERFLOW'"
+    if is_text and to_decimal:
+        class_ = f"CASE WHEN try_cast(({text}\n) AS DOUBLE) IS NULL THEN {class_} ELSE 'CAST_OVERFLOW' END"
+    return f"CASE WHEN {has_value(text, given, wanted)} THEN raise_error(concat('{DOES_NOT_FIT}', {class_})) END"
 
 
 def _by_parts(given: MapType, wanted: MapType, cast: StoreCast) -> bool:

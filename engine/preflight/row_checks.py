@@ -35,6 +35,7 @@ from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import UsageError
 from engine.preflight.assignments import Assignment, ClauseAssignments, failing, kept, never_failing, volatile
+from engine.preflight.cast_if_needed import has_value
 from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
 from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
@@ -139,7 +140,7 @@ def _cast_checks(a: Assignment, rules: TargetRules) -> list[Check]:
         Check(
             condition="",
             sentence=f"do not fit column {a.column.name} ({a.column.type.simpleString()})",
-            violated=f"{given} IS NOT NULL AND try_{cast} IS NULL",
+            violated=f"{has_value(given, a.given.type, a.column.type)} AND try_{cast} IS NULL",
             columns=(a.column.name,),
             hint="Use try_cast to write NULL instead, or leave those rows out.",
             cast=cast,

@@ -133,7 +133,8 @@ def one_line_names(text: str, sql: str) -> str:
 
 def _forges(value: str) -> bool:
     """Whether a literal that is printed as it is begins a branch or a section of a plan."""
-    return any(BRANCH.match(line) or SECTION.search(line) for line in value.split("\n")[1:])
+    lines = value.split("\n")[1:]
+    return any(SECTION.search(line) or ((branch := BRANCH.match(line)) and branch[2].strip()) for line in lines)
 
 
 def _shifted(error: EngineError, sql: str) -> EngineError:

@@ -219,3 +219,11 @@ def test_a_narrow_terminal_has_every_column(
     assert "version v8" in words
     shown = "".join(shell("show-op", op_id).out.split())
     assert re.search(r"numTargetRowsUpdated(promised)?900(actual)?900", shown)
+
+
+def test_what_goes_on_below_a_row_is_no_row_of_its_own(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    ledger.failed(ledger.begin(make_plan()), "[X] broke")
+    assert "\n  [X] broke\n" in shell("history").out

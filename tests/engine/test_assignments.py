@@ -224,6 +224,18 @@ def test_what_does_not_fit_inside_of_a_value_is_refused_whatever_the_session_cas
             assert translate(raised.value).condition == condition
 
 
+def test_what_spark_casts_to_null_in_each_session_is_no_value_that_does_not_fit(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt (id BIGINT, d DECIMAL(9, 2), l ARRAY<DECIMAL(9, 2)>, v INT) USING delta")
+    spark.sql("INSERT INTO tgt VALUES (1, 1, NULL, 1)")
+    values = "double('NaN') AS d, array(double('Infinity')) AS l, parse_json('null') AS v"
+    with confs_set(spark, {"spark.sql.ansi.enabled": "false"}):
+        check(
+            spark,
+            "tgt",
+            f"MERGE INTO tgt t USING (SELECT 1L AS id, {values}) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        )
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("source", "evolves", "clause"),

@@ -91,8 +91,8 @@ class StatementPlace(StepsPlace):
             self.refresh_bindings()
         elif state == "lost":
             self.notify(f"Spark is lost: {self.console_app.spark_again()}. The text is kept.", severity="error")
-        elif missing := self.pane.without_value():
-            self.pane.say(*missing)
+        elif self.pane.without_value():
+            self.pane.validate()
             self.notify("Nothing is planned: a parameter has no value.", severity="warning")
         else:
             self._start_plan()
