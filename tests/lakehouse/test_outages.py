@@ -128,7 +128,8 @@ def test_without_the_right_to_write_apply_says_so_and_writes_nothing(lake: Lake,
 
 def test_a_cut_of_some_seconds_is_told_and_waited_for(lake: Lake, table: str) -> None:
     narrator = Lines()
-    lake.cut("hangs", 7)
+    # the store is asked every two seconds: it must be silent for so much longer than the five that are told
+    lake.cut("hangs", 9)
     Interruptible(
         lake.session,
         narrator,
