@@ -18,8 +18,8 @@ from engine.sql.store_types import can_cast_nested, can_up_cast, ddl, holds_stru
 if TYPE_CHECKING:
     from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-DOES_NOT_FIT = "does not fit: "
-"""Before the class of the error, in the message that our own cast raises."""
+DOES_NOT_FIT = "__dm_does_not_fit "
+"""Before the class of the error, in the message that our own cast raises; no statement may say it."""
 ARRAY_FUNCTIONS = {"array_union": 2, "array_intersect": 2, "array_except": 2, "array_remove": 2, "array_distinct": 1}
 """Functions over arrays of structs whose operands are cast, not what they give, and how many they have."""
 

@@ -5,6 +5,7 @@ What is looked for: engine.preflight.row_checks. The checks of all clauses share
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -176,9 +177,8 @@ def _raised(spark: SparkSession, clauses: Sequence[ClauseChecks], error: EngineE
                 spark.sql(f"SELECT bit_xor(xxhash64(CAST(__dm_risky_{n} AS STRING))) FROM ({one.rows})").collect()
             except Exception as failure:
                 reason = translate(failure)
-                _, _, class_ = reason.message.partition(DOES_NOT_FIT)
-                if class_:
-                    reason = EngineError(class_.strip("'\" ."), f"A value does not fit {a.column.type.simpleString()}.")
+                if (unfit := re.search(rf"{DOES_NOT_FIT}(\w+)", reason.message)) is not None:
+                    reason = EngineError(unfit[1], f"A value does not fit {a.column.type.simpleString()}.")
                 cast = a.given is not None and not can_up_cast(a.given.type, a.column.type)
                 nested = not is_atomic(a.column.type)
                 overflows = (cast or nested) and holds_integers(a.column.type) and a.origin == "given"

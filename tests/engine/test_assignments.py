@@ -224,6 +224,19 @@ def test_what_does_not_fit_inside_of_a_value_is_refused_whatever_the_session_cas
             assert translate(raised.value).condition == condition
 
 
+def test_what_a_statement_raises_by_itself_keeps_its_class(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1L AS id, 'a' AS v")
+    sql = (
+        "MERGE INTO tgt t USING (SELECT 1L AS id, 'b' AS v) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = coalesce(raise_error('v does not fit: CAST_OVERFLOW ' || s.v), t.v)"
+    )
+    refused = plan(spark, sql).refused
+    assert refused is not None
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        spark.sql(sql).collect()
+    assert translate(raised.value).condition == refused.condition == "USER_RAISED_EXCEPTION"
+
+
 def test_what_spark_casts_to_null_in_each_session_is_no_value_that_does_not_fit(spark: Any, schema: str) -> None:
     spark.sql("CREATE TABLE tgt (id BIGINT, d DECIMAL(9, 2), l ARRAY<DECIMAL(9, 2)>, v INT) USING delta")
     spark.sql("INSERT INTO tgt VALUES (1, 1, NULL, 1)")
