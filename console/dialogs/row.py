@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -15,7 +14,7 @@ from textual.widgets import Button, Static
 from console.dialogs.dialog import Dialog
 from console.widgets.cell_lines import CellLines
 from console.widgets.page import Paragraph
-from console.words.format import padded
+from console.words.format import cells, padded
 from console.words.visible import cell, or_null, visible
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class RowDialog(Dialog[None]):
         return visible(self._title)
 
     def compose_content(self) -> Iterable[Widget]:
-        width = max((cell_len(visible(name)) for name, _, _ in self._lines), default=0)
+        width = max((cells(visible(name)) for name, _, _ in self._lines), default=0)
         yield CellLines(self._line(line, width) for line in self._lines)
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -70,9 +69,9 @@ class RowDialog(Dialog[None]):
         self.dismiss(None)
 
     def action_move(self, step: int) -> None:
-        cells = self.query_one(CellLines)
-        cells.choose(cells.chosen + step)
-        self.query_one("#content").scroll_to_region(cells.chosen_region, animate=False)
+        lines = self.query_one(CellLines)
+        lines.choose(lines.chosen + step)
+        self.query_one("#content").scroll_to_region(lines.chosen_region, animate=False)
 
     def action_copy_cell(self) -> None:
         name, _, new = self._lines[self.query_one(CellLines).chosen]

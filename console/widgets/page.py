@@ -9,10 +9,9 @@ from decimal import Decimal, InvalidOperation
 from itertools import count
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
-from rich.cells import cell_len
 from textual.content import Content
 
-from console.words.format import padded
+from console.words.format import cells, padded
 from console.words.visible import visible
 
 Row = tuple["str | None", ...]
@@ -224,7 +223,7 @@ def signed(sign: str, sign_style: str, text: str | Content, style: str = "") -> 
 def facts(pairs: Iterable[tuple[str, str]]) -> Head:
     """Names and values, the values in line."""
     known = [(visible(name), value) for name, value in pairs]
-    width = max((cell_len(name) for name, _ in known), default=0)
+    width = max((cells(name) for name, _ in known), default=0)
     return tuple(
         Paragraph(sentence(value).body, Content.styled(padded(name, width + 2), "$foreground-muted"))
         for name, value in known

@@ -140,16 +140,17 @@ def unread_constraint(spark: SparkSession, create: ParsedCreate) -> Refused | No
 
 def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:
     """The CHECK constraint that a row of the query breaks: Delta looks while it writes, and NULL breaks one too."""
+    checks = {key[len(CHECK) :]: text for key, text in provided.configuration.items() if key.lower().startswith(CHECK)}
+    if not checks:
+        return None
     query = create.query or ""
-    for key, check in provided.configuration.items():
-        if not key.lower().startswith(CHECK):
-            continue
+    types = {field.name: field.dataType for field in schema_of(spark, query).fields}
+    reserved = reserves_words(read_confs(spark, (ANSI, RESERVED)))
+    for name, check in checks.items():
+        read = with_extractors(check, types, reserved=reserved)
+        if refused := beyond_structs(name, read):
+            return refused
         try:
-            types = {field.name: field.dataType for field in schema_of(spark, query).fields}
-            reserved = reserves_words(read_confs(spark, (ANSI, RESERVED)))
-            read = with_extractors(check, types, reserved=reserved)
-            if refused := beyond_structs(key[len(CHECK) :], read):
-                return refused
             broken = spark.sql(
                 f"SELECT count(*) FROM ({query}\n) WHERE NOT coalesce(({read.text}\n), false)"
             ).collect()[0][0]
@@ -159,13 +160,13 @@ def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provi
                 raise failure from error
             return Refused(
                 condition=INTERNAL_ERROR,
-                message=f"Delta cannot compute the CHECK {key[len(CHECK) :]} ({check}): {failure.message}",
+                message=f"Delta cannot compute the CHECK {name} ({check}): {failure.message}",
                 hint="Leave the constraint out.",
             )
         if broken:
             return Refused(
                 condition="DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
-                message=f"{broken:,} rows of the query break the CHECK {key[len(CHECK) :]} ({check}).",
+                message=f"{broken:,} rows of the query break the CHECK {name} ({check}).",
                 hint="Filter them out, or leave the constraint out.",
             )
     return None

@@ -118,9 +118,9 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     """Raise where Delta analyzes our qualified parts, over a source of the used columns alone, to something else than
     the statement.
 
-    So the source is frozen: what names a column that was missed is then a function or a field of the same name, or
-    nothing. A print identifies columns by ids alone, and an id that occurs once says nothing. So both are asked with
-    one more conjunct in ON, which names the columns of either side in the same order.
+    The source is frozen with those columns: what names one that was missed is then a function or a field of the same
+    name, or nothing. A print identifies columns by ids alone, and an id that occurs once says nothing. So both are
+    asked with one more conjunct in ON, which names the columns of either side in the same order.
     """
     theirs, ours = _anchors(merge)
     question = edited(merge.typed.sql, _with_conjunct(merge.typed, theirs))

@@ -102,8 +102,7 @@ def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignmen
     """The same, a value that does not fit its column made NULL where Delta raises an error."""
     if not rules.cast.can_fail:
         return one
-    lenient = replace(rules, cast=replace(rules.cast, function="try_cast", can_fail=False))
-    return replace(one, columns=_assigned(merge, lenient, one.clause, one.given))
+    return _cast_as(replace(rules.cast, function="try_cast", can_fail=False), merge, rules, one)
 
 
 def failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments) -> ClauseAssignments:
@@ -111,8 +110,11 @@ def failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments) ->
     gives NULL."""
     if not rules.cast.can_fail or rules.cast.function == "CAST":
         return one
-    strict = replace(rules, cast=replace(rules.cast, raises=True))
-    return replace(one, columns=_assigned(merge, strict, one.clause, one.given))
+    return _cast_as(replace(rules.cast, raises=True), merge, rules, one)
+
+
+def _cast_as(cast: StoreCast, merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments) -> ClauseAssignments:
+    return replace(one, columns=_assigned(merge, replace(rules, cast=cast), one.clause, one.given))
 
 
 def volatile(text: str) -> str:

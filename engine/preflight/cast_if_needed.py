@@ -113,7 +113,7 @@ def stored(
         return text if plain(text) else f"({text}\n)"
     if isinstance(given, StructType) and isinstance(wanted, StructType) and cast.by_name:
         return _struct(text, given, wanted, cast, kept_value, kept_type, depth)
-    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and isinstance(wanted.elementType, StructType):
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and (_has_struct_items(wanted) or cast.raises):
         x = f"__dm_x{depth}"
         item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
         return f"transform(({text}\n), {x} -> {item})"
@@ -137,16 +137,12 @@ def stored(
 def _raising(text: str, given: DataType, wanted: DataType, cast: StoreCast, depth: int) -> str:
     """The cast of a value, each part by itself, that raises USER_RAISED_EXCEPTION with DOES_NOT_FIT and the class that
     Spark's own cast would raise."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
+    from pyspark.sql.types import MapType, StructType
 
     if isinstance(given, StructType) and isinstance(wanted, StructType):
         pairs = zip(given.fields, wanted.fields, strict=False)
         inner = [stored(f"({text}\n).{quote(a.name)}", a.dataType, b.dataType, cast, depth=depth) for a, b in pairs]
         return f"CASE WHEN ({text}\n) IS NOT NULL THEN struct({', '.join(inner)}) END"
-    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
-        x = f"__dm_x{depth}"
-        item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
-        return f"transform(({text}\n), {x} -> {item})"
     if isinstance(given, MapType) and isinstance(wanted, MapType):
         x = f"__dm_x{depth}"
         sizes = [

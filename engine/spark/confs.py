@@ -70,7 +70,8 @@ def is_connect(spark: SparkSession) -> bool:
 def confs_known(spark: SparkSession) -> Iterator[None]:
     """Ask a session of Spark Connect for its confs once, and know them in the body, where only this engine sets any.
 
-    Each question goes to the server and back. Several threads may do so at once.
+    Each question goes to the server and back. Where two plans are made at once, neither ends what the other knows; that
+    they set confs of one session is a limit (docs/explanation/limits.md).
     """
     if not is_connect(spark):
         yield

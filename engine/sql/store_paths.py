@@ -13,6 +13,12 @@ _CREDENTIALS = re.compile(
     r"|\bs3[an]?://[^/:@\s'\"`]+@",
     re.IGNORECASE,
 )
+_STORE = re.compile(r"(?:s3[an]?|gs|abfss?|wasbs?)://", re.IGNORECASE)
+
+
+def is_in_store(path: str) -> bool:
+    """Whether ``path`` is in an object store, by its scheme."""
+    return _STORE.match(path) is not None
 
 
 def refuse_credentials(text: str) -> None:

@@ -14,6 +14,7 @@ from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected, translate
 from engine.sql.char_types import declared_type
 from engine.sql.names import quote, string
+from engine.sql.store_paths import is_in_store
 from engine.table.commits import current_version
 from engine.table.delta_log import INCOMPLETE, escaped
 from engine.table.logged_schema import logged_schema, logged_table
@@ -197,13 +198,10 @@ def can_be_reached(spark: SparkSession, path: str) -> None:
     _is_there(spark, escaped(f"{path}/{NOTHING}"))
 
 
-STORE = re.compile(r"(?:s3[an]?|gs|abfss?|wasbs?)://", re.IGNORECASE)
-
-
 def is_a_place(spark: SparkSession, path: str) -> bool:
     """Whether anything is at ``path``, were it an empty folder. An object store has no folders: any path is a place
     there. Nothing is listed."""
-    if STORE.match(path):
+    if is_in_store(path):
         return True
     try:
         collected(spark, f"DESCRIBE DETAIL {string(path)}")
