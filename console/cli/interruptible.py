@@ -3,8 +3,8 @@
 The work runs in a thread, the main thread waits for it and for signals. On the first one Spark is asked to
 interrupt what runs under the work's tag, again and again until it has; then the work ends by itself, and writes its end
 into the ledger. While Delta writes, only Spark ends the work: the ledger has a row of it that only the engine finishes.
-Once it is committed, nothing is interrupted, so that what was committed is recorded as committed. Only of a Spark
-that tells nothing for a minute one more key lets go; the next command then finds the commit.
+Once it is committed, nothing is interrupted, so that what was committed is recorded as committed. If Spark has told
+nothing for a minute, one more key ends the waiting; the next command then finds the commit.
 """
 
 from __future__ import annotations

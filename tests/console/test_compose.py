@@ -13,7 +13,7 @@ from console.drafts import Draft, DraftStore
 from console.places.merge.sql_files import open_file
 from console.widgets.parameters import Parameters
 from engine.model.errors import EngineError
-from tests.console.drive import console
+from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -270,6 +270,13 @@ async def test_a_merge_is_saved_with_its_parameters_and_opened_again_on_another_
         await operator.sees("MERGE INTO sales.orders USING d", "is kept", "2026-11-20")
 
 
+async def open_saved(operator: Operator, name: str) -> None:
+    """Open a saved merge from the text of another."""
+    await operator.press("escape", "o")
+    await operator.sees(f"{name}  saved")
+    await operator.press(*name, "enter")
+
+
 async def test_a_text_that_comes_back_has_the_values_that_it_had(backend: FakeBackend, tmp_path: Path) -> None:
     mine, theirs = "MERGE INTO a USING d ON t.day = :day", "MERGE INTO b USING d ON t.day = :day"
     DraftStore(backend.home, "merges").save("daily", Draft(theirs, {"day": "2025-01-01"}), 0)
@@ -279,9 +286,7 @@ async def test_a_text_that_comes_back_has_the_values_that_it_had(backend: FakeBa
         await operator.write(mine)
         await operator.sees(":day")
         operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
-        await operator.press("escape", "o")
-        await operator.sees("daily  saved")
-        await operator.press(*"daily", "enter")
+        await open_saved(operator, "daily")
         await operator.sees("MERGE INTO b", "2025-01-01", "is kept")
         kept = Path(backend.home, "drafts", "merge-1.before-1.params.json")
         assert kept.read_text() == '{"day": "2026-11-26"}'
@@ -318,15 +323,11 @@ async def test_the_values_of_the_same_text_are_kept_when_it_is_opened_with_other
         await operator.write(sql)
         await operator.sees(":day")
         operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
-        await operator.press("escape", "o")
-        await operator.sees("daily  saved")
-        await operator.press(*"daily", "enter")
+        await open_saved(operator, "daily")
         await operator.sees("2025-01-01", "The values before are kept: drafts/merge-1.before-1.params.json")
         assert kept.read_text() == '{"day": "2026-11-26"}'
         # opened once more as it is, nothing is lost
-        await operator.press("escape", "o")
-        await operator.sees("daily  saved")
-        await operator.press(*"daily", "enter")
+        await open_saved(operator, "daily")
         await operator.until(lambda: len(operator.app.screen_stack) == 1)
         assert len(list(kept.parent.glob("*before*.sql"))) == 1
 
@@ -339,9 +340,7 @@ async def test_values_typed_into_a_text_that_was_opened_are_kept_when_another_is
         await operator.warm()
         await operator.press("2")
         for name, shown in (("daily", "2025-01-01"), ("other", "1 = 1")):
-            await operator.press("escape", "o")
-            await operator.sees(f"{name}  saved")
-            await operator.press(*name, "enter")
+            await open_saved(operator, name)
             await operator.sees(shown)
             operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
         kept = Path(backend.home, "drafts", "merge-1.before-1.params.json")
