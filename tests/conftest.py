@@ -44,11 +44,6 @@ TEST_CONFS = {
     "spark.sql.shuffle.partitions": "2",
     # each sort and each table of groups takes a whole page, which is 64 MB on a heap like ours: half of all memory
     "spark.buffer.pageSize": "1m",
-    # nobody looks at Spark's own pages
-    "spark.sql.ui.retainedExecutions": "1",
-    "spark.ui.retainedJobs": "20",
-    "spark.ui.retainedStages": "20",
-    "spark.ui.retainedTasks": "200",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
