@@ -42,7 +42,8 @@ class Listening:
             if store is not None and store.seconds < SILENT_SECONDS:
                 store = None
             if sentence := silence(quiet, store):
-                self._narrator.silent(quiet if store is None else store.seconds, sentence)
+                host, seconds = ("", quiet) if store is None else (store.host, store.seconds)
+                self._narrator.silent(host, seconds, sentence)
 
     def __enter__(self) -> Listening:
         self._heard = time.monotonic()

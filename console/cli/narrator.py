@@ -32,7 +32,7 @@ class Narrator:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._phase = ""
-        self._silence = 0
+        self._silence = ("", 0)
 
     def say(self, sentence: str) -> None:
         """One line of what happens."""
@@ -44,13 +44,14 @@ class Narrator:
             self._phase = progress.phase
             self._write(f"… {visible(progress.phase)}")
 
-    def silent(self, seconds: int, sentence: str) -> None:
-        """Nothing is heard for so long. Called again and again: a log gets a line after 5 s, 10 s, 20 s and 40 s,
-        and then each minute."""
-        if seconds < self._silence:
-            self._silence = 0  # another one
-        if seconds >= self._silence + min(self._silence, MINUTE):
-            self._silence = seconds
+    def silent(self, host: str, seconds: int, sentence: str) -> None:
+        """Nothing is heard for so long, of the store at ``host`` or, if that is "", of Spark. Called again and again: a
+        log gets a line after 5 s, 10 s, 20 s and 40 s, and then each minute."""
+        told_of, told = self._silence
+        if host != told_of or seconds < told:
+            told = 0  # another one
+        if seconds >= told + min(told, MINUTE):
+            self._silence = (host, seconds)
             self.say(sentence)
 
     def planned(self, plan: AnyPlan) -> None:
@@ -104,7 +105,7 @@ class BarNarrator(Narrator):
                 tasks=tasks,
             )
 
-    def silent(self, seconds: int, sentence: str) -> None:  # noqa: ARG002 - the newest is shown
+    def silent(self, host: str, seconds: int, sentence: str) -> None:  # noqa: ARG002 - the newest is shown
         """It stands in the line that moves, until the next step."""
         with self._lock, contextlib.suppress(OSError, ValueError):
             if self._bar is None:

@@ -331,6 +331,25 @@ def test_work_that_brings_nothing_new_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert narrator.lines == ["… a", "nothing new for 6 s", "nothing new for 13 s"]
 
 
+def test_a_store_that_does_not_answer_is_told_though_spark_was_silent_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LOOK_SECONDS", 0.01)
+    moment = 0.0
+    monkeypatch.setattr(listening.time, "monotonic", lambda: moment)
+    session, narrator = FakeSession(), Lines()
+
+    def work(tag: str, say: Any) -> None:
+        nonlocal moment
+        for moment, seconds in ((5.0, 4), (6.0, 5), (7.0, 6)):  # noqa: B007
+            session.silence = Silence("lake:9000", seconds)
+            time.sleep(0.1)
+        session.silence, moment = None, 8.0
+        time.sleep(0.1)
+
+    Interruptible(session, narrator, work).run()  # type: ignore[arg-type]
+    store = "the store at lake:9000 has not answered for 5 s"
+    assert narrator.lines == ["nothing new for 5 s", store, "nothing new for 8 s"]
+
+
 @pytest.mark.parametrize(
     ("error", "event", "told"),
     [
@@ -357,8 +376,8 @@ def test_a_silence_stands_in_the_bar_and_is_a_narration_event(
     kind: type[Narrator], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with kind() as narrator:
-        narrator.silent(5, "the store has not answered for 5 s")
-        narrator.silent(6, "the store has not answered for 6 s")
+        narrator.silent("lake:9000", 5, "the store has not answered for 5 s")
+        narrator.silent("lake:9000", 6, "the store has not answered for 6 s")
         if isinstance(narrator, BarNarrator):
             assert narrator._bar is not None
             assert narrator._bar.tasks[0].fields["tasks"] == "the store has not answered for 6 s"
