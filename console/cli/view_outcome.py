@@ -68,6 +68,8 @@ def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> RenderableType:
     if rehearsal.refused is None or rehearsal.deviations:
         promise = {} if rehearsal.refused else rehearsal.promise
         parts += ["", promise_and_actual(rehearsal, promise, glyphs)]
+    if rehearsal.stale:
+        parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), outcome_sentences.stale(rehearsal)))
     parts.append(Text(outcome_sentences.clone_is_dropped(rehearsal), QUIET))
     return Group(*parts)
 

@@ -67,6 +67,11 @@ def rehearsal(result: Rehearsal) -> str:
     return f"{measured}, all {count(len(result.promise), 'metric')} as promised{rows}"
 
 
+def stale(result: Rehearsal) -> str:
+    """That the plan which was rehearsed is stale, and why; "" if it is not."""
+    return f"The plan is stale, and apply refuses it: {visible(result.stale)}" if result.stale else ""
+
+
 def past_rehearsal(result: Rehearsal) -> str:
     """A rehearsal in the history, in one line: when, how it compares with the plan, and what differs."""
     from console.words.format import local_time, number

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.commit.apply_plan import REWRITING, check_derived, check_staged, run_confs
+from engine.commit.apply_plan import REWRITING, check_derived, check_staged, of_plan, run_confs, stale
 from engine.commit.check_plan import check_plan
 from engine.commit.check_running import check_running, is_at
 from engine.commit.exactly_once import COMPARING
@@ -26,6 +26,7 @@ from engine.commit.prepare_again import (
 from engine.commit.promise_check import deviations
 from engine.commit.rehearsal_clone import cloned, drop_left_over, place_of_clone
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
+from engine.commit.staleness import check_staleness
 from engine.commit.state_changes import session_changed
 from engine.commit.verify import VERIFYING, check_versions, expected_of
 from engine.ledger.history_store import now
@@ -42,7 +43,7 @@ from engine.spark.confs import confs_set
 from engine.spark.session_state import confs_as_planned, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, collected, translate
 from engine.sql.parse import MergeStatement, parse_merge
-from engine.table.commits import Commit, commits
+from engine.table.commits import Commit, commits, commits_since
 from engine.table.table_state import table_id
 from engine.table.transaction import refuse_operator_txn
 
@@ -69,8 +70,9 @@ def rehearse(
     """Run the MERGE of ``plan`` on a SHALLOW CLONE of the planned version, and compare what it did with the promise.
 
     The clone is a managed table in ``clone_schema`` (a dotted name, by default a schema of ours). It is dropped at the
-    end, also after a failure. The table may have moved since the plan: the version that was planned is cloned. If the
-    plan says that Delta refuses the MERGE, that is rehearsed. The frozen source stays, so the plan can be applied.
+    end, also after a failure. The table may have moved since the plan: the version that was planned is cloned, and
+    ``stale`` of the rehearsal says why apply would refuse the plan. If the plan says that Delta refuses the MERGE, that
+    is rehearsed. The frozen source stays, so the plan can be applied.
     ``expectations``, those for the target, are checked on the clone; ``private`` leaves the values of rows out.
 
     Raises RefusedError if ``policy`` allows no writing, StalePlanError if the table or the source is another,
@@ -124,11 +126,21 @@ def _rehearse(
         if not is_own:
             check_derived(spark, plan, statement)
         check_running(spark, plan, statement)
+        why = why_stale(spark, plan)
         drop_left_over(spark, place_of_clone(spark, plan, schema))
         say(Progress(phase="clone the target"))
         with cloned(spark, plan, schema) as clone:
-            rehearsal = _merge_into(spark, plan, statement, clone, say)
+            rehearsal = _merge_into(spark, plan, statement, clone, say).model_copy(update={"stale": why})
             return with_expectations(spark, plan, rehearsal, expected, say)
+
+
+def why_stale(spark: SparkSession, plan: Plan) -> str:
+    """Why apply would refuse the plan as stale, in its words; "" if it would not. The source is prepared already."""
+    version, since = commits_since(spark, plan.target.name, plan.target.version)
+    if of_plan(spark, plan, since) is not None:
+        return ""  # it was applied already
+    state = check_staleness(spark, plan, version, since, lambda: None)
+    return stale(plan, state).message if state.verdict == "stale" else ""
 
 
 def with_expectations(

@@ -62,7 +62,8 @@ class Rehearsal(Value):
     ``sql`` is the statement that ran, ``clone`` the table in it, ``version`` the one that was cloned. ``refused`` is
     the class of the error that Delta raised as the plan said it would. ``rows_compared``: whether the rows that it left
     were compared one for one, and not by their number alone. ``duration_ms`` is the time of the MERGE, which began at
-    ``started_at``. ``expectations`` are what was checked of those rows.
+    ``started_at``. ``expectations`` are what was checked of those rows. ``stale`` says why apply would refuse the plan
+    as stale: the table moved since, which the clone does not show.
     """
 
     plan_id: str
@@ -79,6 +80,7 @@ class Rehearsal(Value):
     started_at: str
     duration_ms: int = 0
     expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
+    stale: str = Field(default="", exclude_if=lambda value: not value)
 
 
 class ColumnsChange(Value):

@@ -55,6 +55,9 @@ def test_what_it_says() -> None:
     assert "✖ measured: 12.3 s on a clone, DEVIATED in 1 number" in broken
     assert ["rows", "6", "5", "✖", "deviates"] in [line.split() for line in broken.splitlines()]
     assert "refused by Delta as the plan says: DELTA_X" in page(refused="DELTA_X")
+    stale = page(stale="t moved from v7 to v8 since the plan (v8 DELETE): it is another.")
+    assert "⚠ The plan is stale, and apply refuses it: t moved from v7 to v8 since the plan (v8 DELETE)" in stale
+    assert "stale" not in page()
 
 
 def test_a_refusal_that_did_not_come_or_is_another_deviates() -> None:

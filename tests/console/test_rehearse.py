@@ -54,6 +54,15 @@ async def test_an_expectation_that_fails_on_the_clone_is_said_first(
         await operator.sees("unique_id fails (error): 2 keys.", "metrics as promised")
 
 
+async def test_a_plan_that_is_stale_is_said_to_be(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    rehearsal = samples.a_rehearsal(samples.a_plan()).model_copy(update={"stale": "orders moved from v41 to v42."})
+    monkeypatch.setattr(samples, "a_rehearsal", lambda *_, **__: rehearsal)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await rehearse(operator)
+        await operator.sees("metrics as promised", "The plan is stale, and apply refuses it: orders moved from v41")
+
+
 async def test_a_policy_that_forbids_to_write_is_told_before_anything_is_asked(backend: FakeBackend) -> None:
     backend.policy = Policy(read_only=True)
     async with console(backend, size=(120, 36)) as operator:

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from engine import apply, plan, rehearse
 from engine.commit import rehearse as rehearse_module
 from engine.commit.rehearsal_clone import OWNER, SCHEMA, drop_left_over
+from engine.commit.rehearse import why_stale
 from engine.expect.read_expectations import read_expectations
 from engine.model.errors import EngineError
 from engine.preflight.advice import MUST_ACCEPT
@@ -111,12 +112,17 @@ def test_what_cannot_be_rehearsed_leaves_nothing(spark: Any, shop: str, monkeypa
 def test_a_refusal_is_rehearsed_too(spark: Any, shop: str) -> None:
     spark.sql("CREATE TABLE log USING delta TBLPROPERTIES ('delta.appendOnly' = 'true') AS SELECT * FROM tgt")
     foreseen = plan(spark, "MERGE INTO log t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    spark.sql("INSERT INTO log SELECT * FROM tgt WHERE id = 1")
     rehearsal = rehearse(spark, foreseen)
     assert foreseen.refused is not None
+    assert "log moved from v0 to v1 since the plan (v1 WRITE" in rehearsal.stale
+    assert "rows in 1 new file match the source" in rehearsal.stale
     assert (rehearsal.kept, rehearsal.refused) == (True, foreseen.refused.condition)
 
 
-def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(spark: Any, shop: str) -> None:
+def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(
+    spark: Any, shop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     foreseen = plan(spark, merge(shop, RANDOM, f"spark_catalog.{shop}.tgt", ""))
     before = footprint(spark, "tgt")
     rehearsal = rehearse(spark, foreseen)
@@ -129,7 +135,13 @@ def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(spark: Any,
     assert "SET tgt.v = s.v + tgt.v" in rehearsal.sql
     assert footprint(spark, "tgt") == before
     check_nothing_left(spark, shop)
+    assert rehearsal.stale == ""
     assert apply(spark, foreseen).kept
+    assert why_stale(spark, foreseen) == "", "its own commit makes no plan stale"
+    monkeypatch.setattr(rehearse_module, "of_plan", lambda *_: None)
+    moved = why_stale(spark, foreseen)
+    assert "tgt moved from v0 to v1 since the plan (v1 MERGE" in moved
+    assert "with NOT MATCHED BY SOURCE every row of the table matters" in moved
 
 
 @pytest.mark.thorough

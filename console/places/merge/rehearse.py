@@ -92,9 +92,11 @@ def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> Page:
     """What Delta did on the clone, each number beside the one of the plan."""
     sign, style = (glyphs.ok, "$text-success") if rehearsal.kept else (glyphs.error, "$text-error")
     dropped = outcome_sentences.clone_is_dropped(rehearsal)
+    stale = outcome_sentences.stale(rehearsal)
     head = (
         *(expectation_line(one, glyphs) for one in rehearsal.expectations),
         signed(sign, style, outcome_sentences.rehearsal(rehearsal), "bold"),
+        *((signed(glyphs.warning, "$text-warning", stale),) if stale else ()),
         sentence(dropped, "$foreground-muted"),
     )
     deviating = {one.metric: one for one in rehearsal.deviations}
