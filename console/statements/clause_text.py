@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.model.plan import ActionKind, ClauseKind
     from engine.sql.parse import MergeClause
+    from engine.sql.resolve import Side
     from engine.sql.sql_text import Token
 
 HEADS: dict[ClauseKind, str] = {
@@ -51,16 +52,11 @@ def form_clause(clause: MergeClause) -> FormClause:
     )
 
 
-def column_set(column: str, target: str) -> str:
-    """The column, in lower case, that an assignment to ``column`` sets or has a field of; ``target``: how the statement
-    calls its table."""
-    from engine.sql.names import unquoted
-    from engine.sql.sql_text import tokenize
+def column_set(column: str, target: Side) -> str:
+    """The column of ``target`` that an assignment to ``column`` sets or has a field of; "" if it has none."""
+    from engine.sql.resolve import resolve
 
-    table = unquoted(target).lower()
-    parts = [token.name.lower() for token in tokenize(column) if token.is_name]
-    # before it may stand the name of the table
-    return parts[parts.index(table) + 1 if table in parts[:-1] else 0]
+    return next(iter(resolve(column, [target]).target_columns), "")
 
 
 def clause_sql(clause: FormClause, newline: str = "\n") -> str:

@@ -12,6 +12,7 @@ from console.drafts import Draft, DraftStore
 from console.statements.clause_text import column_set
 from console.statements.merge_form import Part
 from engine.model.browse import Column
+from engine.sql.resolve import TARGET, Side
 from tests.console.drive import Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -341,10 +342,24 @@ async def test_the_cursor_stays_on_its_clause_when_another_is_written_before_it_
 
 @pytest.mark.parametrize(
     ("column", "is_set"),
-    [("`a.b`", "a.b"), ("t.`a.b`", "a.b"), ("addr.city", "addr"), ("T.addr.city", "addr"), ("db.t.City", "city")],
+    [
+        ("`a.b`", "a.b"),
+        ("t.`a.b`", "a.b"),
+        ("addr.city", "addr"),
+        ("T.addr.city", "addr"),
+        ("db.t.City", "city"),
+        ("case", "case"),
+        # a field, and a column, that are called like the table
+        ("addr.t.city", "addr"),
+        ("t.x", "t"),
+        ("t.t.city", "t"),
+        ("t.city", "city"),
+        ("no_such", ""),
+    ],
 )
 def test_a_column_is_set_whole_or_by_one_of_its_fields(column: str, is_set: str) -> None:
-    assert column_set(column, "t") == column_set(column, "`T`") == is_set
+    target = Side(TARGET, ("t",), has_alias=False, columns=("a.b", "addr", "city", "case", "t"))
+    assert column_set(column, target) == is_set
 
 
 async def test_a_field_that_is_set_hides_no_column_of_its_name(backend: FakeBackend) -> None:

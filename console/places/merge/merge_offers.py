@@ -69,14 +69,18 @@ def open_clause(
 
 def _columns(place: StatementPlace, form: MergeForm, known: Sides, clause: FormClause | None) -> list[tuple[str, str]]:
     """Each column of the target that the clause does not set, and what the source has for it, if anything."""
+    from engine.sql.names import unquoted
+    from engine.sql.resolve import TARGET, Side
+
     source = form.source_name or "s"
     there = known.common
     if not there:
         # what the source has is not known: its columns may be called like the target's
         there = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
-    is_set = {column_set(column, form.target_name) for column, _ in clause.assignments} if clause is not None else set()
     columns = [(name, f"{source}.{quoted(name)}") for name in there] + [(name, "") for name in known.missing]
-    return [(quoted(name), proposal) for name, proposal in columns if name.lower() not in is_set]
+    target = Side(TARGET, (unquoted(form.target_name),), bool(form.target_alias), tuple(name for name, _ in columns))
+    is_set = {column_set(column, target) for column, _ in clause.assignments} if clause is not None else set()
+    return [(quoted(name), proposal) for name, proposal in columns if name not in is_set]
 
 
 NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a comment open?"
