@@ -100,6 +100,7 @@ def _plan(
         raise error
     statement = CreateStatement(
         sql=create.sql,
+        template=script.template,
         setup=script.setup,
         params=params,
         form=create.form,

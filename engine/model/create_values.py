@@ -29,12 +29,15 @@ Effect = Literal["create", "adopt", "replace", "nothing", "refused"]
 
 
 class CreateStatement(Value):
-    """The operator's statement. ``sql`` is the text as typed; ``setup`` the statements that run before it.
+    """The operator's statement. ``sql`` is the text as typed, its ``params`` filled in; ``template`` the whole file
+    before that, "" if it has no parameters; ``setup`` the statements that run before the statement.
 
     ``overwrite_schema`` is the option of that name: if it is given, the statement runs as a write of a DataFrame.
     """
 
     sql: str
+    # left out of a plan file where it says nothing: files of older versions lack it
+    template: str = Field(default="", exclude_if=lambda value: not value)
     setup: tuple[str, ...] = ()
     params: dict[str, str] = Field(default_factory=dict)
     form: Form
@@ -46,6 +49,11 @@ class CreateStatement(Value):
     def script(self) -> str:
         """The statement and what runs before it, as one text with its ``params`` filled in."""
         return joined((*self.setup, self.sql))
+
+    @property
+    def before_parameters(self) -> str:
+        """The whole text as typed, its ``params`` yet to be filled in."""
+        return self.template or self.script
 
 
 class StateColumn(Value):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from console.drafts import Draft
+from console.places.merge.saved import draft_of
 from console.statements.table_form import to_sql
 from console.widgets.grid import Grid
 from engine.model.browse import TableRef
 from engine.model.errors import EngineError
 from engine.model.operation import Operation
+from engine.model.plans import OperationDetail
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -301,6 +304,20 @@ async def test_the_history_offers_to_take_a_replace_back_and_to_edit_it_again(ba
         await operator.press("escape", "f")
         await operator.sees("decimal(14,2)")
         assert "edited by hand" not in operator.screen
+
+
+def test_the_history_brings_back_the_text_of_a_create_with_its_parameters() -> None:
+    operation = Operation(
+        op_id="01JCM5C0", plan_id="e4d1c2b3a495", kind="create_table", table="t", sql="CREATE TABLE t AS SELECT 7",
+        status="applied", started_at="2026-11-20T12:05:02Z",
+    )  # fmt: skip
+    typed, params = "SET a = b; CREATE TABLE t AS SELECT :n", {"n": "7"}
+    plan = samples.a_create_plan()
+    kept = {"setup": ("SET a = b",), "sql": operation.sql, "params": params}
+    for template, text in ((typed, typed), ("", "SET a = b;\nCREATE TABLE t AS SELECT 7")):
+        statement = plan.statement.model_copy(update={**kept, "template": template})
+        detail = OperationDetail(operation=operation, plan=plan.model_copy(update={"statement": statement}))
+        assert draft_of(detail) == Draft(text, params)
 
 
 async def test_the_cursor_stays_on_its_column_when_another_is_written_before_it_in_the_sql(

@@ -121,6 +121,13 @@ def test_a_query_is_handled_by_handle_create_table_as_select(spark: Any, schema:
     assert found.promise["numOutputRows"] == 9
 
 
+def test_a_plan_keeps_its_text_before_the_parameters_were_filled_in(spark: Any, schema: str) -> None:
+    typed = "SET a = b; CREATE TABLE t USING delta AS SELECT :n AS id"
+    statement = plan(spark, typed, params={"n": "7"}).statement
+    assert statement.sql == "CREATE TABLE t USING delta AS SELECT 7 AS id"
+    assert (statement.before_parameters, statement.params) == (typed, {"n": "7"})
+
+
 def test_a_clone_is_handled_by_handle_clone(spark: Any, schema: str) -> None:
     found = planned(spark, "CREATE TABLE t SHALLOW CLONE src", SRC, SRC_ROWS)
     assert (found.handler, found.operation) == ("handleClone", "CLONE")

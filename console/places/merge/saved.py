@@ -116,9 +116,7 @@ def draft_of(detail: OperationDetail) -> Draft:
     plan = detail.plan
     if plan is None:
         return Draft(detail.operation.sql)
-    # the plan of a table that is created keeps its text filled in alone
-    text = plan.statement.script if plan.kind == "create_table" else plan.statement.before_parameters
-    return Draft(text, dict(plan.statement.params))
+    return Draft(plan.statement.before_parameters, dict(plan.statement.params))
 
 
 def use_recorded(place: StatementPlace, draft: Draft) -> bool:
