@@ -12,7 +12,6 @@ from console.cli.invocation import Invocation, with_invocation
 from console.cli.streams import glyphs, paper, print_json, put, show
 from console.words.format import local_time, number
 from console.words.outcome_sentences import (
-    NO_COMMIT,
     PROGRAM_GONE,
     changed_rows,
     kind,
@@ -20,6 +19,7 @@ from console.words.outcome_sentences import (
     past_rehearsal,
     read,
     rehearsed_as,
+    without_commit,
 )
 from console.words.visible import visible
 
@@ -107,7 +107,8 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     if one.status == "applied" and one.kept is False:
         return Text(f"{signs.error} applied, DEVIATED", ERROR)
     if one.committed_nothing:
-        return Text(f"{signs.off} {NO_COMMIT}", QUIET)
+        sign, style = (sign, style) if one.registered else (signs.off, QUIET)
+        return Text(f"{sign} {without_commit(one)}", style)
     return Text(f"{sign} {one.status.replace('_', ' ')}", style)
 
 

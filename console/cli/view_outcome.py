@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> RenderableType:
     """The outcome of applying ``plan``. ``undo`` is the command that takes it back."""
     if outcome.committed_nothing and not outcome.already_applied:
-        if plan.kind == "create_table" and plan.changes_something:
+        if plan.kind == "create_table" and plan.registers:
             return Text(f"{glyphs.ok} {outcome_sentences.nothing_committed(plan)}.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts = expected(outcome, glyphs)

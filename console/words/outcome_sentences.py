@@ -11,7 +11,7 @@ from console.words.plan_summary import DELETED, INSERTED, NO_VERSION, UPDATED, W
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Deviation, Outcome, Rehearsal
+    from engine.model.operation import Deviation, Operation, Outcome, Rehearsal
     from engine.model.plans import AnyPlan
 
 
@@ -44,12 +44,16 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
 
 
 NO_COMMIT = "no commit"
-"""The status of an operation that was applied and committed nothing."""
+
+
+def without_commit(one: Operation) -> str:
+    """The status of an operation that was applied and committed nothing."""
+    return "registered" if one.registered else NO_COMMIT
 
 
 def nothing_committed(plan: AnyPlan) -> str:
     """What applying a plan did that made no version."""
-    if plan.kind == "create_table" and plan.changes_something:
+    if plan.kind == "create_table" and plan.registers:
         return f"{visible(plan.target.name)} is in the catalog; nothing was committed"
     return "nothing to commit: it changes nothing"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import ValidationError
 
 from engine.ledger.history_store import now
+from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, Outcome, Rehearsal
@@ -96,10 +97,16 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     found = [Operation.model_validate(dict(zip(names, row[:-3], strict=True))) for row in rows]
     gone = {one.op_id for one, row in zip(found, rows, strict=True) if one.status == "running" and is_gone(*row[-3:])}
     rehearsed = {one.plan_id: one.kept for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
-    return [
-        one.model_copy(update={"rehearsed": rehearsed.get(one.plan_id), "program_gone": one.op_id in gone})
-        for one in found
-    ]
+    entered = registered(db, [one.op_id for one in found])
+
+    def told(one: Operation) -> dict[str, object]:
+        return {
+            "rehearsed": rehearsed.get(one.plan_id),
+            "program_gone": one.op_id in gone,
+            "registered": one.op_id in entered,
+        }
+
+    return [one.model_copy(update=told(one)) for one in found]
 
 
 def named(db: DuckDBPyConnection, typed: str) -> Operation:
@@ -142,6 +149,17 @@ def rehearsals(db: DuckDBPyConnection, plan_ids: Sequence[str]) -> list[Rehearsa
     ).fetchall()
     found = [one for (body,) in bodies if (one := read(Rehearsal, unpacked(body)))]
     return sorted(found, key=lambda one: one.started_at, reverse=True)
+
+
+def registered(db: DuckDBPyConnection, op_ids: Sequence[str]) -> set[str]:
+    """Those that needed no commit to do something: they entered a table into the catalog."""
+    bodies = db.execute(
+        "SELECT op_id, body FROM document JOIN operation USING (op_id) WHERE document.kind = 'plan'"
+        " AND operation.kind = 'create_table' AND status = 'applied' AND version IS NULL AND list_contains(?, op_id)",
+        [op_ids],
+    ).fetchall()
+    plans = {op_id: read(CreatePlan, unpacked(body)) for op_id, body in bodies}
+    return {op_id for op_id, plan in plans.items() if plan is not None and plan.registers}
 
 
 def of_table(table: str | None) -> tuple[str, list[str]]:

@@ -168,6 +168,11 @@ class CreatePlan(Value):
         """Whether applying it changes the table or the catalog."""
         return self.effect not in ("nothing", "refused")
 
+    @property
+    def registers(self) -> bool:
+        """Whether applying it only enters a table that is there already into the catalog."""
+        return self.effect == "adopt" and not self.by_path
+
     def to_json(self) -> str:
         """The plan file's text, keys in declared order, two spaces of indent."""
         return self.model_dump_json(indent=2, exclude=keys_left_out(self)) + "\n"

@@ -138,6 +138,8 @@ class Operation(Value):
     """Whether the last rehearsal of its plan went as promised; None if there was none."""
     program_gone: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether it is "running" and its program, of this machine, runs no more."""
+    registered: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether it was applied without a commit because it entered a table that was there already into the catalog."""
 
     @property
     def committed_nothing(self) -> bool:

@@ -131,6 +131,19 @@ def test_an_apply_that_committed_nothing_is_told_as_no_commit(shell: Shell, ledg
     assert "nothing to commit: it changes nothing." in shell("show-op", op_id).out
 
 
+def test_a_table_that_is_only_entered_into_the_catalog_is_told_as_registered(shell: Shell, ledger: History) -> None:
+    nothing, by_path = "○ no commit", {"effect": "adopt", "by_path": True}
+    for changes, told in (({"effect": "adopt"}, "✔ registered"), ({"effect": "nothing"}, nothing), (by_path, nothing)):
+        op_id = ledger.begin(make_create_plan(plan_id=str(changes), operation=None, promise={}, **changes))
+        ledger.applied(op_id, make_outcome(op_id).model_copy(update={"version": None, "metrics": {}}))
+        listed = shell("history").out.splitlines()
+        assert told in next(line for line in listed if op_id in line)
+        assert told in shell("show-op", op_id).out
+    newest, _, oldest = shell("history", "--json").json
+    assert (list(newest), list(oldest)) == (KEYS, [*KEYS, "registered"])
+    assert "is in the catalog; nothing was committed." in shell("show-op", oldest["op_id"]).out
+
+
 def test_statements_are_there_to_be_copied(shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     op_id = ledger.begin(make_plan())

@@ -175,7 +175,7 @@ def _failing(outcome: Outcome | None) -> str:
 
 
 def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
-    applied = sum(one.status == "applied" and not one.committed_nothing for one in group.operations)
+    applied = sum(one.status == "applied" and (one.registered or not one.committed_nothing) for one in group.operations)
     counts = f"{applied} of {len(group.operations)} applied"
     name = f"{glyphs.points_to} {visible(group.name)}"
     rest = ("", counts, "", "", "")
@@ -271,7 +271,7 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
     if operation.committed_nothing:
-        return f"{glyphs.off} {outcome_sentences.NO_COMMIT}"
+        return f"{sign if operation.registered else glyphs.off} {outcome_sentences.without_commit(operation)}"
     if operation.status == "applied" and operation.kept is not None:
         return f"{glyphs.error} applied, DEVIATED" if is_deviating(operation) else f"{sign} applied, kept"
     return f"{sign} {words}"

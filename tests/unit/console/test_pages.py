@@ -66,6 +66,18 @@ def test_an_apply_that_committed_nothing_is_no_commit_and_has_no_undo() -> None:
     assert "1 of 2 applied" in text(list_page(listed, {}, 2, UNICODE, "table"))
 
 
+def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
+    one = an_operation(kind="create_table", sql="CREATE TABLE t USING delta", version=None, registered=True)
+    plan = make_create_plan(effect="adopt", operation=None, because="The log at /data/orders is registered.")
+    shown = text(detail_page(OperationDetail(operation=one, plan=plan), UNICODE, "u"))
+    assert "✔ registered · t · plan" in shown
+    assert "nothing committed: The log at /data/orders is registered." in shown
+    assert "no commit" not in shown
+    listed = text(list_page(grouped([one, an_operation(op_id="other")], "table"), {}, 2, UNICODE, "table"))
+    assert "✔ registered" in listed
+    assert "2 of 2 applied" in listed
+
+
 def test_an_answer_that_was_lost_after_nothing_was_committed_tells_no_commit() -> None:
     said = _what_now(Failure("UNREACHABLE", "gone", unreachable=True), an_operation(version=None), True)
     assert said.startswith("There was nothing to commit.")
