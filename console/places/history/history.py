@@ -159,14 +159,14 @@ class HistoryPlace(Undoing):
     def _list(self, before: str = "") -> None:
         """``before``: what the cursor stays on, wherever it is listed now."""
         words = self.query_one("#filter", Input).value.split()
-        found = [one for one in self.operations if matches(one, words)]
+        glyphs, total, outcomes = self.console_app.glyphs, len(self.operations), self._outcomes
+        found = [one for one in self.operations if matches(one, outcomes.get(one.op_id), glyphs, words)]
         self.listed = grouped(found, self.grouping)
         rows = {key_of(one): row for row, one in enumerate(self.listed)}
         self._row = rows.get(self._wanted, rows.get(before, 0))
         if self._wanted in rows:
             self._wanted = ""
-        glyphs, total = self.console_app.glyphs, len(self.operations)
-        page = list_page(self.listed, self._outcomes, total, glyphs, self.grouping, this_year())
+        page = list_page(self.listed, outcomes, total, glyphs, self.grouping, this_year())
         order = order_again(page.table, self.list_view.order) if before else None
         self.list_view.show(replace(page, order=order, at=self._row))
         if self.view == "plots":

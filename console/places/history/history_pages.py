@@ -33,20 +33,20 @@ CHANGED_ROWS = re.compile(r"[+~-][\d,]+(?: [+~-][\d,]+)*")
 COUNT = re.compile(r"[\d,]+")
 
 
-def matches(operation: Operation, words: Sequence[str]) -> bool:
-    """Whether an operation holds all the words, anywhere a person would look for them."""
-    text = " ".join(
-        (
-            operation.table,
-            operation.status,
-            operation.plan_id,
-            operation.op_id,
-            operation.kind,
-            local_time(operation.started_at),
-            operation.sql,
-            operation.error or "",
-        )
-    ).lower()
+def matches(operation: Operation, outcome: Outcome | None, glyphs: Glyphs, words: Sequence[str]) -> bool:
+    """Whether an operation holds all the words, anywhere a person would look for them: in its row first of all."""
+    row = _operation_row(operation, outcome, glyphs, member=False)
+    further = (
+        operation.table,
+        operation.status,
+        operation.plan_id,
+        operation.op_id,
+        operation.kind,
+        local_time(operation.started_at),
+        operation.sql,
+        operation.error or "",
+    )
+    text = " ".join((*filter(None, row), *further)).lower()
     return all(word.lower() in text for word in words)
 
 

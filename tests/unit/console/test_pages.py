@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from console.places.history.history_pages import LIMIT, detail_page, grouped, list_page, sql_page
+from console.places.history.history_pages import LIMIT, detail_page, grouped, list_page, matches, sql_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
 from console.work import Failure
 from engine.model.expectation import ExpectationResult
-from engine.model.operation import Operation
+from engine.model.operation import Operation, OperationStatus
 from engine.model.plan import Refused
 from engine.model.plans import OperationDetail
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
@@ -76,6 +78,28 @@ def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
     listed = text(list_page(grouped([one, an_operation(op_id="other")], "table"), {}, 2, UNICODE, "table"))
     assert "✔ registered" in listed
     assert "2 of 2 applied" in listed
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"status": status} for status in get_args(OperationStatus)),
+        {"version": None},
+        {"version": None, "kind": "create_table", "registered": True},
+        {"kept": False},
+        {"status": "running", "program_gone": True},
+        {"status": "planned", "rehearsed": False},
+        {"kind": "create_table", "sql": "CREATE TABLE t SHALLOW CLONE s"},
+    ],
+)
+def test_the_filter_finds_every_word_of_a_row(changes: dict[str, object]) -> None:
+    one, outcome = an_operation(**changes), make_outcome("op")
+    page = list_page([one], {"op": outcome}, 1, UNICODE)
+    assert page.table is not None
+    (row,) = page.table.rows
+    for cell in filter(None, row):
+        assert matches(one, outcome, UNICODE, str(cell).split()), cell
+    assert not matches(one, outcome, UNICODE, ["nowhere"])
 
 
 def test_an_answer_that_was_lost_after_nothing_was_committed_tells_no_commit() -> None:
