@@ -14,6 +14,7 @@ from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
 from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, show
 from console.cli.verification import Verification, verified
 from console.words.visible import visible
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
 
 
-@click.command(epilog=told_codes(WRITING))
+@click.command(cls=CliCommand, epilog=told_codes(WRITING))
 @click.argument("file", metavar="P.json|FILE.sql|-", shell_complete=files)
 @click.option("--yes", is_flag=True, help="Commit without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help="A warning, or expect:NAME. May be repeated.")

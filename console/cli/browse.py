@@ -12,6 +12,7 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.listening import Listening
 from console.cli.narrator import narrate
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, put, show
 from console.words.format import local_time, number, size
 from console.words.visible import visible
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 VERSIONS = 5
 
 
-@click.command(epilog=told_codes(ON_SPARK))
+@click.command(cls=CliCommand, epilog=told_codes(ON_SPARK))
 @click.argument("pattern", required=False, shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation
@@ -95,7 +96,7 @@ def _list(found: list[TableRef], signs: Glyphs) -> RenderableType:
     return rows
 
 
-@click.command(epilog=told_codes(ON_SPARK))
+@click.command(cls=CliCommand, epilog=told_codes(ON_SPARK))
 @click.argument("table", metavar="TABLE")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation

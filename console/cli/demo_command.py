@@ -13,6 +13,7 @@ from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
 from console.cli.opening import need_terminal, open_console
 from console.cli.plan_command import Wanted, make_plan, print_plan
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, show
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
 
 
-@click.command(epilog=told_codes((*ON_SPARK, REFUSED, DEVIATED)))
+@click.command(cls=CliCommand, epilog=told_codes((*ON_SPARK, REFUSED, DEVIATED)))
 @click.option("--headless", is_flag=True, help="Plan and apply the first merge, and print both.")
 @click.option("--reset", is_flag=True, help="Make the demo's tables anew.")
 @click.option("--scale", default=1.0, hidden=True, help="1.0 is two million orders.")

@@ -10,6 +10,7 @@ import click
 from console.cli.exits import DONE, FAILED, REFUSED, WITHOUT_SPARK, ending, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, show
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from console.cli.checks import Check
 
 
-@click.command(epilog=told_codes((*WITHOUT_SPARK, REFUSED)))
+@click.command(cls=CliCommand, epilog=told_codes((*WITHOUT_SPARK, REFUSED)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--spark", "with_spark", is_flag=True, help="Look at the Spark of --remote, --master or --profile too.")
 @click.option("--path", metavar="PATH", help="And at a folder, a table's or any other, such as s3a://lake/orders.")

@@ -10,11 +10,12 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
 from console.cli.new_file import write_new
+from console.cli.printed_help import CliCommand
 from console.cli.streams import put
 from console.words.visible import visible
 
 
-@click.command(epilog=told_codes(ON_SPARK))
+@click.command(cls=CliCommand, epilog=told_codes(ON_SPARK))
 @click.argument("table", metavar="TABLE")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="T.yml", help="Write it to a new file.")
 @with_invocation

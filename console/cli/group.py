@@ -30,12 +30,13 @@ from console.cli.failures import ToldError
 from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
 from console.cli.opening import open_console
+from console.cli.printed_help import CliGroup
 
 LOCAL = "local[*]"
 STORES = ("s3", "abfs", "gcs")
 
 
-class Commands(click.Group):
+class Commands(CliGroup):
     """Keeps the traceback of what nobody foresaw out of the terminal: it goes to ``<home>/logs``."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -9,6 +9,7 @@ import click
 
 from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, put, show
 from console.words.format import local_time, number
 from console.words.outcome_sentences import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 WIDE = 100
 
 
-@click.command(epilog=told_codes(WITHOUT_SPARK))
+@click.command(cls=CliCommand, epilog=told_codes(WITHOUT_SPARK))
 @click.option("--table", metavar="T", help="Only of this table: its name, the end of it, or its path.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="The newest so many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -54,7 +55,7 @@ def history(invocation: Invocation, table: str | None, limit: int, as_json: bool
     return DONE
 
 
-@click.command("show-op", epilog=told_codes(WITHOUT_SPARK))
+@click.command("show-op", cls=CliCommand, epilog=told_codes(WITHOUT_SPARK))
 @click.argument("op_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation

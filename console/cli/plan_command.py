@@ -15,6 +15,7 @@ from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, e
 from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, put
 from console.cli.streams import show as print_parts
 from console.words.visible import visible
@@ -49,7 +50,7 @@ def planning_options(command: Command) -> Command:
     return command
 
 
-@click.command(epilog=told_codes((*ON_SPARK, CHANGES, REFUSED)))
+@click.command(cls=CliCommand, epilog=told_codes((*ON_SPARK, CHANGES, REFUSED)))
 @click.argument("file", metavar="FILE.sql|-", shell_complete=files)
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
 @click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
@@ -248,7 +249,7 @@ def next_step(
     return f"{next_}: {invocation.command('apply', file, *given, *accepted)}"
 
 
-@click.command(epilog=told_codes(WITHOUT_SPARK))
+@click.command(cls=CliCommand, epilog=told_codes(WITHOUT_SPARK))
 @click.argument("file", metavar="P.json|-", shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON document.")
 @click.option("--markdown", is_flag=True, help="For a pull request.")

@@ -14,6 +14,7 @@ from console.cli.inputs import Given, pairs, read_expectations, read_plan_or_scr
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
 from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, show
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class OnClone:
     expectations: tuple[Declared, ...] = ()
 
 
-@click.command(epilog=told_codes(WRITING))
+@click.command(cls=CliCommand, epilog=told_codes(WRITING))
 @click.argument("file", metavar="P.json|FILE.sql|-", shell_complete=files)
 @click.option("--clone-schema", metavar="SCHEMA", help="Where the clone is made (default a schema of its own).")
 @expect_option

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from console.cli.exits import DONE, USAGE, told_codes
+from console.cli.printed_help import CliCommand
 from console.cli.streams import put
 
 
-@click.command(epilog=told_codes((DONE, USAGE)))
+@click.command(cls=CliCommand, epilog=told_codes((DONE, USAGE)))
 @click.argument("kind", type=click.Choice(["plan", "create", "expectations"]))
 def schema(kind: str) -> int:
     """Print the JSON Schema of a plan file: of a MERGE (plan), or of a CREATE or REPLACE TABLE (create); or that of a

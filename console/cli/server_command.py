@@ -9,13 +9,14 @@ import click
 from console.cli.exits import DONE, ON_SPARK, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
+from console.cli.printed_help import CliGroup
 from console.cli.streams import print_json, put, show
 from console.words.format import local_time
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-@click.group(epilog=told_codes(ON_SPARK))
+@click.group(cls=CliGroup, epilog=told_codes(ON_SPARK))
 @with_invocation
 def server(invocation: Invocation) -> None:
     """The embedded Spark server: it outlives the console, so that the next start is warm."""

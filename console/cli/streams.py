@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def _printing() -> Iterator[None]:
+def printing() -> Iterator[None]:
     """Tell a full disk from the faults of the work itself. A reader that has gone is none."""
     try:
         yield
@@ -32,7 +32,7 @@ def _printing() -> Iterator[None]:
 
 def put(text: str, nl: bool = True) -> None:
     """Text on stdout."""
-    with _printing():
+    with printing():
         click.echo(text, nl=nl)
 
 
@@ -60,7 +60,7 @@ def show(*parts: RenderableType, error: bool = False) -> None:
     """Print each part for a person."""
     console = paper(error)
     if console.is_terminal:
-        with _printing():
+        with printing():
             for part in parts:
                 console.print(part, crop=False)
         return

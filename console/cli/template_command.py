@@ -13,6 +13,7 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
 from console.cli.new_file import write_new
+from console.cli.printed_help import CliCommand
 from console.cli.streams import put
 from console.statements.forms import FORMS, Form, as_comment, expectations, form_of, is_flag
 from console.statements.templates import sides
@@ -32,7 +33,7 @@ OPTIONS = {
 """How an option is typed, and the forms that it belongs to."""
 
 
-@click.command(epilog=told_codes(ON_SPARK))
+@click.command(cls=CliCommand, epilog=told_codes(ON_SPARK))
 @click.argument("form", type=click.Choice(list(FORMS)))
 @click.option("--table", required=True, metavar="T", help="Merge into it: a name or a path.")
 @click.option("--source", required=True, metavar="S", help="Merge from it: a name or a path.")

@@ -12,6 +12,7 @@ from console.cli.exits import WRITING, ending, outcome_code, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.listening import Listening
 from console.cli.narrator import Narrator, narrate
+from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, show
 from console.words import undo_sentences
 from console.words.visible import visible
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise the table property that refuses it."
 
 
-@click.command(epilog=told_codes(WRITING))
+@click.command(cls=CliCommand, epilog=told_codes(WRITING))
 @click.argument("op_id", metavar="OP")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help=ACCEPT)

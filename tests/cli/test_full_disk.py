@@ -11,6 +11,9 @@ import pytest
 
 from console.cli import apply_command
 from console.cli.exits import DEVIATED, FAILED
+from console.cli.group import cli
+from console.cli.printed_help import CliCommand
+from console.cli.server_command import server
 from engine.model.plan_file import write_plan
 from tests.cli.running import Shell
 from tests.engine.plans import make_outcome, make_plan
@@ -21,7 +24,10 @@ FULL = Path("/dev/full")
 @pytest.mark.skipif(not FULL.exists(), reason="Linux's own")
 @pytest.mark.parametrize(
     "arguments",
-    [("history", "--json"), ("history",), ("doctor", "--json"), ("doctor",), ("schema", "plan"), ("--help",)],
+    [
+        *(("history", "--json"), ("history",), ("doctor", "--json"), ("doctor",), ("schema", "plan")),
+        *(("--help",), ("history", "--help"), ("server", "--help"), ("server", "status", "--help")),
+    ],
     ids=" ".join,
 )
 def test_a_full_disk_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...]) -> None:
@@ -32,6 +38,10 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...])
     sentence, hint = ran.stderr.splitlines()
     assert sentence == "[OUTPUT_NOT_WRITTEN] The output could not be written: No space left on device."
     assert hint.startswith("Make room")
+
+
+def test_each_help_is_an_output() -> None:
+    assert all(isinstance(one, CliCommand) for one in (*cli.commands.values(), *server.commands.values()))
 
 
 def test_what_deviates_ends_with_7_though_it_cannot_be_printed(
