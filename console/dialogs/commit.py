@@ -17,7 +17,7 @@ from console.widgets.lines import where_this_is
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 from console.words import create_sentences, expectation_sentences, outcome_sentences, plan_summary, undo_sentences
-from console.words.format import count, duration, number, short_id
+from console.words.format import duration, number, short_id
 from console.words.visible import visible
 from engine.model.checks import SILENT_FAULTS
 
@@ -159,8 +159,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     def _takes(self, projection: Projection) -> str:
         took = duration(projection.milliseconds)
-        of = count(projection.commits, "commit")
-        return f"takes about {took} ({self.console_app.glyphs.estimated} estimated from {of} into this table)"
+        return f"takes about {took} ({self.console_app.glyphs.estimated} {projection.basis})"
 
     def _counts(self) -> str:
         promise = self._plan.promise

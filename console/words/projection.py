@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import linear_regression, median
 from typing import TYPE_CHECKING
 
+from console.words.format import count
 from console.words.plan_summary import COPIED, INSERTED, UPDATED
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class Projection:
 
     milliseconds: int
     commits: int
+
+    @property
+    def basis(self) -> str:
+        """Out of what it was made."""
+        return f"estimated from {count(self.commits, 'commit')} into this table"
 
 
 def projected(plan: Plan, outcomes: Sequence[OperationDetail]) -> Projection | None:

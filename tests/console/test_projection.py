@@ -19,4 +19,4 @@ async def test_it_is_shown_before_the_commit_while_it_runs_and_beside_what_it_to
         await operator.press("ctrl+y")
         await operator.sees("of ≈ 6.0 s")
         backend.release("apply")
-        await operator.sees("took 6.2 s, about 6.0 s was estimated")
+        await operator.sees("took 6.2 s, about 6.0 s was estimated from 3 commits into this table")

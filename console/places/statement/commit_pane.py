@@ -68,8 +68,8 @@ class CommitPane(Vertical):
         table = promise_table(plan, outcome, self.glyphs)
         head = outcome_head(plan, outcome, self.glyphs, gone)
         if projection is not None:
-            times = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
-            head = (*head, sentence(times, "$foreground-muted"))
+            took, about = duration(outcome.duration_ms), duration(projection.milliseconds)
+            head = (*head, sentence(f"took {took}, about {about} was {projection.basis}", "$foreground-muted"))
         self.page.show(Page(head, table))
 
     def show_failure(
