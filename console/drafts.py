@@ -122,13 +122,17 @@ class DraftStore:
         """The names of all that is there, in order."""
         return sorted(path.stem for path in self._folder.glob("*.sql") if not path.name.startswith("."))
 
+    def has(self, name: str) -> bool:
+        """Whether saving under that name would replace something. Some disks take ``Orders`` for ``orders``."""
+        return os.path.lexists(self._folder / f"{name}.sql")
+
     def open(self, name: str) -> Draft:
         """What was saved under that name. Raises UsageError if it cannot be read."""
         return Draft(sql=read_sql(self._folder / f"{name}.sql"), params=self._load_params(name))
 
     def load(self, name: str) -> Draft:
         """The draft of that name, or an empty one. Raises UsageError if it exists and cannot be read."""
-        return self.open(name) if os.path.lexists(self._folder / f"{name}.sql") else Draft()
+        return self.open(name) if self.has(name) else Draft()
 
     def save(self, name: str, draft: Draft, sequence: int) -> None:
         """Write the draft unless one with a higher ``sequence`` was written before. Raises OSError."""

@@ -400,6 +400,19 @@ async def test_a_saved_merge_is_never_replaced_unasked(backend: FakeBackend) -> 
         assert DraftStore(backend.home, "merges").load("daily").sql == "the new one"
 
 
+async def test_a_disk_that_takes_one_name_for_another_replaces_no_merge_unasked(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # what is listed as daily is found as Daily too
+    DraftStore(backend.home, "merges").save("Daily", Draft("the old one"), 0)
+    monkeypatch.setattr(DraftStore, "names", lambda _: ["daily"])
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("the new one")
+        await operator.press("escape", "w", *"Daily", "enter")
+        await operator.sees("There is one of that name: ctrl+y replaces it.")
+
+
 async def test_a_merge_that_was_planned_lately_can_be_run_again(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

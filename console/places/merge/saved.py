@@ -39,7 +39,7 @@ def ask_name_to_save(place: StatementPlace) -> None:
     def exists(name: str) -> str | None:
         return (
             place.console_app.with_keys("There is one of that name: {path.insist} replaces it.")
-            if name in store.names()
+            if store.has(name)
             else None
         )
 
