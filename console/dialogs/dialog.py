@@ -66,8 +66,22 @@ class Dialog(ModalScreen[Result], Asking):
             self.mark_drawn(self.console_app.clock())
 
     def mark_drawn(self, at: float | None) -> None:
-        """It is drawn since then, or not yet. To be extended."""
+        """It is drawn since then, or not yet."""
         self.shown_at = at
+        if self.must_be_read:
+            self._draw_waiting()
+
+    def _draw_waiting(self) -> None:
+        """Show whether it waits, and again as soon as it does not."""
+        waits = not self.was_readable
+        self.show_waiting(waits)
+        if waits and self.shown_at is not None:
+            self.set_timer(max(self.to_be_readable, 0.01), self._draw_waiting)
+
+    def show_waiting(self, waits: bool) -> None:
+        """Show that nothing is confirmed yet, or that it is. To be replaced where a button says it."""
+        sign = f" {self.console_app.glyphs.ellipsis}" if waits else ""
+        self.query_one("#title", Static).update(Content(f"{self.title_text()}{sign}"))
 
     @property
     def was_readable(self) -> bool:

@@ -61,15 +61,12 @@ class WritingDialog(Dialog[Result]):
             self.dismiss(result)
 
     @override
-    def mark_drawn(self, at: float | None) -> None:
-        super().mark_drawn(at)
-        self._draw_button()
-
-    def _draw_button(self) -> None:
+    def show_waiting(self, waits: bool) -> None:
         button = self.query_one("#confirm", Button)
         label = self.confirm_label()
-        ready = self.was_readable
-        button.label = Content(label if ready else self.console_app.glyphs.ellipsis.center(len(label)))
-        button.disabled = not (ready and self.may_confirm())
-        if not ready and self.shown_at is not None:
-            self.set_timer(max(self.to_be_readable, 0.01), self._draw_button)
+        button.label = Content(self.console_app.glyphs.ellipsis.center(len(label)) if waits else label)
+        button.disabled = waits or not self.may_confirm()
+
+    def _draw_button(self) -> None:
+        """What is asked for has changed."""
+        self.show_waiting(not self.was_readable)

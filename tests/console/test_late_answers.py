@@ -505,10 +505,11 @@ async def test_a_late_list_takes_no_click_before_it_could_be_read(backend: FakeB
         dialog = PickDialog("Table", "Which?", [Choice("z", "zebra")])
         dialog.must_be_read = True
         operator.app.push_screen(dialog, taken.append)
-        await operator.sees("zebra")
+        await operator.sees("zebra", "Table …")
         await operator.pilot.click("#choices", offset=(2, 0))
         assert not taken
         clock.seconds += 0.7
+        await operator.misses("Table …")
         await operator.pilot.click("#choices", offset=(2, 0))
         await operator.until(lambda: taken == ["z"])
 

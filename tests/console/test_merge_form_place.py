@@ -293,7 +293,7 @@ async def test_half_of_another_column_is_a_complaint_and_never_left_out(backend:
         await dialog(operator, False)
 
 
-@pytest.mark.parametrize(("key", "title"), [("down", "By what do rows"), ("a", "New clause")])
+@pytest.mark.parametrize(("key", "title"), [("down", "ON"), ("a", "New clause")])
 async def test_what_is_offered_late_takes_no_enter_before_it_could_be_read(
     backend: FakeBackend, key: str, title: str
 ) -> None:
@@ -311,7 +311,7 @@ async def test_what_is_offered_late_takes_no_enter_before_it_could_be_read(
         await operator.until(lambda: operator.merge.is_asking("sides"))
         clock.stands = True
         backend.release("table_columns")
-        await operator.sees(title)
+        await operator.sees(f"{title} …")
         await operator.press("enter")
         await dialog(operator, True)
         clock.seconds += 0.6
@@ -319,6 +319,7 @@ async def test_what_is_offered_late_takes_no_enter_before_it_could_be_read(
         await dialog(operator, True)
         assert text(operator) == MERGE_SQL
         clock.seconds += 0.1
+        await operator.misses(f"{title} …")
         await operator.press("enter")
         await dialog(operator, False)
         assert text(operator) != MERGE_SQL
