@@ -11,12 +11,12 @@ from engine.merge.plan_writes import COLLECT_STATISTICS, Promise
 from engine.model.conflicts import Conflicts
 from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
-from engine.preflight.target_rules import TargetRules
+from engine.preflight.target_rules import BY_NAME, TargetRules
 from engine.spark.confs import is_on
 from engine.sql.extractors import Extracted
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.sql_text import dotted_names, function_names
-from engine.sql.store_types import is_same
+from engine.sql.store_types import can_cast_nested, is_same
 from engine.table.table_features import FEATURES, WRITER_FEATURES
 
 if TYPE_CHECKING:
@@ -236,6 +236,23 @@ def _rests_on(text: str, path: Sequence[str]) -> bool:
     return any(
         all(one == other.lower() for one, other in zip(names, path, strict=False)) for names in dotted_names(text)
     )
+
+
+def structs_by_place(matches: Matches, write: WritePlan, rules: TargetRules) -> Refused | None:
+    """MergeIntoCommandBase.postEvolutionTargetExpressions: a row that is copied, and one in the change data feed, is
+    cast to the evolved schema; by place Spark casts no struct to one of more fields. EXPLAIN does not tell: those casts
+    are made while it runs."""
+    if not matches.touched or (write.deletion_vectors and not write.change_data_feed):
+        return None
+    for column in () if rules.cast.by_name else rules.columns:
+        if column.before is not None and not can_cast_nested(column.before, column.type):
+            return Refused(
+                condition="DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION",
+                message=f"{column.name} would get a field, and rows that are there already cannot be written with it "
+                "while structs are assigned by place.",
+                hint=f"Set {BY_NAME} to true, or add the field first: ALTER TABLE … ADD COLUMN.",
+            )
+    return None
 
 
 def feed_names(merge: AnalyzedMerge, matches: Matches, write: WritePlan) -> Refused | None:

@@ -23,6 +23,7 @@ from engine.preflight.metadata_errors import (
     reads_input_file,
     reserved_by_vectors,
     reserved_names,
+    structs_by_place,
     unwritable,
 )
 from engine.preflight.target_reads import DescribedTarget
@@ -52,6 +53,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
     return (
         reserved_names(merge, basis.decision, matches, write)
         or ambiguity(merge.statement, findings.conflicts)
+        or structs_by_place(matches, write, target.rules)
         or feed_names(merge, matches, write)
         or reads_input_file(merge, basis.decision, matches)
         or partition_names(merge, matches, target.detail, basis.confs)

@@ -15,6 +15,7 @@ from engine.commit.apply_plan import apply
 from engine.model.errors import EngineError, RefusedError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
+from engine.preflight.target_rules import BY_NAME
 from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.fidelity import refused_by_delta
@@ -613,3 +614,36 @@ def test_it_is_the_same_on_a_classic_session(classic: Any, classic_schema: str) 
     foreseen(classic, merge("tgt", INSERT + "(id) VALUES (s.id)"), VIOLATED)
     foreseen(classic, merge("tgt", INSERT + "(id, n) VALUES (0, s.txt)"), INVALID)
     commits(classic, merge("tgt", INSERT + "(id, n) VALUES (s.id % 4, length(s.txt))"))
+
+
+IN_FILES, VECTORS, FEED = (
+    "'delta.enableDeletionVectors' = 'false'",
+    "'delta.enableDeletionVectors' = 'true'",
+    "'delta.enableDeletionVectors' = 'true', 'delta.enableChangeDataFeed' = 'true'",
+)
+
+
+BY_PLACE = {
+    "updated": ("STRUCT<a: INT{}>", IN_FILES, f"{UPDATE}*", True),
+    "deleted beside an insert": ("ARRAY<STRUCT<a: INT{}>>", IN_FILES, f"{DELETE} {INSERT}*", True),
+    "in the change data feed": ("MAP<STRING, STRUCT<a: INT{}>>", FEED, f"{UPDATE}*", True),
+    "behind deletion vectors": ("STRUCT<a: INT{}>", VECTORS, f"{UPDATE}* {INSERT}*", False),
+    "inserted alone": ("ARRAY<STRUCT<a: INT{}>>", IN_FILES, f"{INSERT}*", False),
+}
+
+
+@pytest.mark.parametrize(("kind", "properties", "clauses", "is_refused"), every_nth(BY_PLACE, 9))
+def test_a_struct_by_place_gets_no_field_where_rows_are_copied(
+    shop: Any, kind: str, properties: str, clauses: str, is_refused: bool
+) -> None:
+    table = f"by_place_{uuid.uuid4().hex}"
+    shop.sql(f"CREATE TABLE {table} (id INT, st {kind.format('')}) USING delta TBLPROPERTIES ({properties})")
+    shop.sql(f"INSERT INTO {table} VALUES (2, NULL), (9, NULL)")
+    longer = f"(SELECT id, CAST(NULL AS {kind.format(', b: INT')}) AS st FROM src)"
+    sql = merge(table, clauses, longer).replace("MERGE", "MERGE WITH SCHEMA EVOLUTION", 1)
+    with confs_set(shop, {BY_NAME: "false"}):
+        if is_refused:
+            foreseen(shop, sql, "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION")
+            # where nothing matches, nothing is copied
+            sql = sql.replace("t.id = s.id", "t.id = s.id + 90")
+        commits(shop, sql)
