@@ -29,7 +29,7 @@ from engine.create.data_frame_write import write_data_frame
 from engine.create.provided_metadata import with_counted_source
 from engine.create.survey import Survey, survey_table
 from engine.ledger import history_store
-from engine.model.create_values import CreatePlan, TableState
+from engine.model.create_values import CreatePlan, CreateSource, TableState
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.instant import instant
 from engine.model.operation import Deviation, Outcome
@@ -161,9 +161,18 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, sur
         raise _stale(plan, f"it is at v{version} now" if version >= 0 else "it is gone")
     if survey.refused or survey.effect != plan.effect or survey.around.location != plan.target.path:
         raise _stale(plan, survey.refused.message if survey.refused else "another table is there")
-    if plan.source is None or not plan.changes_something:
+    if not plan.changes_something:
         return
-    if plan.statement.form == "as_select" and not plan.source.volatile:
+    now = survey.provided.source
+    if (
+        plan.source is not None
+        and plan.statement.form != "as_select"
+        and now is not None
+        and _is_other(plan.source, now)
+    ):
+        raise StalePlanError("SOURCE_CHANGED", f"{plan.source.sql} moved since the plan.", "Plan again.")
+    _check_after(plan, survey)
+    if plan.source is not None and plan.statement.form == "as_select" and not plan.source.volatile:
         source = with_counted_source(spark, create, survey.provided).source
         if source is not None and source.fingerprint != plan.source.fingerprint:
             raise StalePlanError(
@@ -172,9 +181,29 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, sur
                 f"{plan.source.num_rows or 0:,} then.",
                 "Plan again.",
             )
-    now = survey.provided.source
-    if plan.statement.form != "as_select" and now is not None and now.pinned_versions != plan.source.pinned_versions:
-        raise StalePlanError("SOURCE_CHANGED", f"{plan.source.sql} moved since the plan.", "Plan again.")
+
+
+def _is_other(planned: CreateSource, now: CreateSource) -> bool:
+    """Whether a CLONE or LIKE reads another table than was planned, or another version of it."""
+    # a plan of an older version has no fingerprint of it
+    is_same = planned.fingerprint in (None, now.fingerprint)
+    return not is_same or now.pinned_versions != planned.pinned_versions
+
+
+def _check_after(plan: CreatePlan, survey: Survey) -> None:
+    """Raise StalePlanError where the statement would leave another table than was planned: what it reads changed."""
+    if plan.after is None:
+        return
+    # the query is not run here, so the files are not known
+    numbers = ("numFiles", "sizeInBytes")
+    others = [one.metric for one in state_deviations(plan.after, survey.after) if one.metric not in numbers]
+    if others:
+        raise StalePlanError(
+            "SOURCE_CHANGED",
+            f"{plan.target.name} would be left otherwise than was planned ({', '.join(others)}): what the statement "
+            "reads has changed.",
+            "Plan again and look at what changed.",
+        )
 
 
 def _stale(plan: CreatePlan, what: str) -> StalePlanError:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.model.errors import EngineError
 from engine.model.plan import Refused
-from engine.spark.input_files import files_of_query
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import SPARK_ERROR
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
-from engine.table.table_state import CatalogEntry, plain
+from engine.table.table_state import CatalogEntry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,8 +49,8 @@ def check_format(spark: SparkSession, create: ParsedCreate, entry: CatalogEntry 
         )
 
 
-def partitions_fault(spark: SparkSession, name: str, location: str) -> Refused | None:
-    """CatalogFileManifest: there must be partitions, and their files below the ``location`` of the table."""
+def partitions_fault(spark: SparkSession, name: str, location: str, files: Iterable[str]) -> Refused | None:
+    """CatalogFileManifest: there must be partitions, and their ``files`` below the ``location`` of the table."""
     if not spark.sql(f"SHOW PARTITIONS {name}").collect():
         return Refused(
             condition="DELTA_CONVERSION_NO_PARTITION_FOUND",
@@ -58,7 +58,6 @@ def partitions_fault(spark: SparkSession, name: str, location: str) -> Refused |
             hint="MSCK REPAIR TABLE it first.",
         )
     below = f"{unquote(location)}/"
-    files = map(plain, files_of_query(spark, f"SELECT * FROM {name}"))
     outside = next((file for file in files if not unquote(file).startswith(below)), None)
     if outside is None:
         return None

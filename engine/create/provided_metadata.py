@@ -6,6 +6,7 @@ Types, queries and other tables are asked of Spark; what Delta adds to it is ``e
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from engine.model.create_values import CreateSource, ProvidedMetadata, StateColu
 from engine.model.errors import UsageError
 from engine.model.plan import Refused
 from engine.spark.confs import is_on, read_confs
+from engine.spark.input_files import files_of_query
 from engine.spark.schema import schema_of
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
@@ -251,7 +253,7 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         types=_types_of(table.schema),
         inside=facts_of_schema(table.schema),
         ids=column_ids(table.schema),
-        source=CreateSource(sql=name, pinned_versions={name: table.version}),
+        source=CreateSource(sql=name, pinned_versions={name: table.version}, fingerprint=table.table_id),
     )
 
 
@@ -271,7 +273,11 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         configuration=_copied(state.properties),
         protocol=protocol_known(state),
         source_mapping=state.properties.get("delta.columnMapping.mode"),
-        source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: table.version}),
+        source=CreateSource(
+            sql=f"{name} {create.source_at}".strip(),
+            pinned_versions={name: table.version},
+            fingerprint=table.table_id,
+        ),
         types=_types_of(table.schema),
         ids=column_ids(table.schema),
         num_files=state.num_files or 0,
@@ -291,12 +297,16 @@ def _cloned_parquet(spark: SparkSession, create: ParsedCreate) -> Provided:
     parquet = dataclasses.replace(other, columns=columns, comment=None)
     if other.partition_columns:
         # the files are those of the partitions that the catalog has
-        fault = partitions_fault(spark, name, plain(entry.location if entry else ""))
-        return dataclasses.replace(parquet, num_files=None, num_bytes=None, unclonable=fault)
-    files = spark.sql(f"SELECT count(*), sum(length) FROM binaryFile.{quote(place)}").collect()[0]
+        paths = [plain(file) for file in files_of_query(spark, f"SELECT * FROM {name}")]
+        fault = partitions_fault(spark, name, plain(entry.location if entry else ""), paths)
+        source = CreateSource(sql=name, fingerprint=hashlib.sha256("\n".join(sorted(paths)).encode()).hexdigest())
+        return dataclasses.replace(parquet, num_files=None, num_bytes=None, unclonable=fault, source=source)
+    stamps = "CAST(bit_xor(xxhash64(path, length, modificationTime)) AS STRING)"
+    files = spark.sql(f"SELECT count(*), sum(length), {stamps} FROM binaryFile.{quote(place)}").collect()[0]
     if entry is None:
         parquet = dataclasses.replace(parquet, unclonable=directories(spark, place))
-    return dataclasses.replace(parquet, num_files=int(files[0]), num_bytes=int(files[1] or 0))
+    source = CreateSource(sql=name, fingerprint=files[2] or "")
+    return dataclasses.replace(parquet, num_files=int(files[0]), num_bytes=int(files[1] or 0), source=source)
 
 
 def protocol_known(state: TableState) -> Protocol:

@@ -93,8 +93,9 @@ class TableState(Value):
 class CreateSource(Value):
     """What the statement reads. ``pinned_versions``: Delta table → its version when it was planned.
 
-    ``num_rows`` and ``num_partitions`` are of a CTAS query, ``fingerprint`` of its rows; ``volatile`` are functions
-    in it that give other rows each time. All of them are None for a CLONE or LIKE.
+    ``num_rows`` and ``num_partitions`` are of a CTAS query, None for a CLONE or LIKE; ``volatile`` are functions in it
+    that give other rows each time. ``fingerprint`` is of its rows; else of which table it is: the id of a Delta table,
+    and of a Parquet one a checksum of its files.
     """
 
     sql: str

@@ -425,6 +425,43 @@ def test_a_query_that_gives_other_rows_than_planned_is_refused(spark: Any, schem
     assert caught.value.condition == "SOURCE_CHANGED"
 
 
+MADE_ANEW = ("DROP TABLE o", "CREATE TABLE o (id INT, v INT) USING delta", "INSERT INTO o VALUES (2, 22)")
+OTHER_TYPE = ("DROP TABLE o", "CREATE TABLE o (id INT, v STRING) USING delta", "INSERT INTO o VALUES (1, '11')")
+CTAS, LIKE, CLONE = "USING delta AS SELECT * FROM o", "LIKE o USING delta", "SHALLOW CLONE o"
+REPLACED_SOURCES = {
+    "a clone of a table that was made anew": (CLONE, "delta", MADE_ANEW),
+    "a clone of a version of it": (f"{CLONE} VERSION AS OF 1", "delta", MADE_ANEW),
+    "a clone of other files": (CLONE, "parquet", ("INSERT OVERWRITE o VALUES (2, 22)",)),
+    "a clone of other files of a partition": (
+        CLONE,
+        "parquet PARTITIONED BY (v)",
+        ("INSERT OVERWRITE o VALUES (2, 11)",),
+    ),
+    "other columns that are copied": (LIKE, "delta", OTHER_TYPE),
+    "one more column that is copied": (LIKE, "parquet", ("ALTER TABLE o ADD COLUMN z INT",)),
+    "a query with another column": (CTAS, "parquet", ("ALTER TABLE o ADD COLUMN z INT",)),
+    "a query with another comment": (CTAS, "delta", ("ALTER TABLE o ALTER COLUMN v COMMENT 'hello'",)),
+}
+
+
+@pytest.mark.parametrize(("form", "format_", "since"), every_nth(REPLACED_SOURCES, 5))
+def test_what_would_be_made_of_another_source_is_refused(
+    spark: Any, schema: str, form: str, format_: str, since: tuple[str, ...]
+) -> None:
+    found = planned(
+        spark,
+        f"CREATE TABLE t {form}",
+        f"CREATE TABLE o (id INT, v INT) USING {format_}",
+        "INSERT INTO o VALUES (1, 11)",
+    )
+    for statement in since:
+        spark.sql(statement).collect()
+    with pytest.raises(StalePlanError) as caught:
+        apply(spark, found)
+    assert caught.value.condition == "SOURCE_CHANGED"
+    assert not spark.catalog.tableExists("t")
+
+
 def test_a_refused_plan_is_not_run(spark: Any, schema: str) -> None:
     found = planned(spark, "CREATE TABLE t (id INT DEFAULT 1) USING delta")
     with pytest.raises(RefusedError) as caught:
