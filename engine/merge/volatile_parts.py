@@ -29,6 +29,10 @@ CALLED_DETERMINISTIC = {
 """Functions whose values differ each time though Spark calls them deterministic."""
 VOLATILE = RANDOM | JAVA_CALLS | CLOCK | CALLED_DETERMINISTIC
 CALLED = re.compile(rf"\b({'|'.join(sorted(VOLATILE))})\(")
+SAMPLED = "TABLESAMPLE"
+SAMPLE = re.compile(r"\bSample (?!0\.0, 1\.0,)\S+, \S+, (?:true|false)(?!, -?\d+, [A-Z])")
+"""Some rows of a table, drawn anew each time: without the seed of a REPEATABLE. Spark 4.0 and 4.1 print a seed for
+each, so that nothing tells whether one was given."""
 CAST_TIME = re.compile(rf"\bcast\(\s*({SPECIAL_TIME.pattern})\s* as (?:timestamp|date)", re.IGNORECASE)
 
 
@@ -47,7 +51,7 @@ def volatile_parts(sql: str) -> frozenset[str]:
 
 def by_chance(parts: str) -> bool:
     """Whether any of such parts, in one text, gives other values than the time."""
-    return bool(all_function_names(parts) - CLOCK)
+    return bool(all_function_names(parts) - CLOCK) or SAMPLED in parts
 
 
 def volatile_behind(spark: SparkSession, sql: str, analyzed: str, user: Iterable[str]) -> tuple[str, ...]:
@@ -57,6 +61,8 @@ def volatile_behind(spark: SparkSession, sql: str, analyzed: str, user: Iterable
     ``user``: see :func:`user_functions`. Raises EngineError.
     """
     parts = volatile_parts(sql) | set(CALLED.findall(analyzed)) | _cast(analyzed)
+    if SAMPLE.search(analyzed):
+        parts |= {SAMPLED}
     for definition in function_definitions(spark, user, (sql, analyzed)).values():
         parts |= volatile_parts(body_of(definition))
     return tuple(sorted(parts))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
-from engine.plan_merge import plan
+from engine.plan_statement import plan
 
 
 @pytest.fixture
@@ -40,6 +40,28 @@ def test_a_source_that_asks_the_time_is_merged_as_it_was_previewed(shop: Any, so
     previewed = merge_plan.samples[0].after["v"]
     assert apply(shop, merge_plan).kept
     assert shop.sql("SELECT v FROM t").collect()[0][0] == previewed
+
+
+@pytest.mark.parametrize(
+    ("sampled", "is_drawn"),
+    [
+        ("TABLESAMPLE (30 PERCENT)", True),
+        pytest.param("TABLESAMPLE (BUCKET 3 OUT OF 10)", True, marks=pytest.mark.thorough),
+        pytest.param("TABLESAMPLE (30 PERCENT) REPEATABLE (7)", False, marks=pytest.mark.thorough),
+        pytest.param("TABLESAMPLE (100 PERCENT)", False, marks=pytest.mark.thorough),
+    ],
+)
+def test_rows_that_are_drawn_are_frozen_as_those_of_a_random_source(shop: Any, sampled: str, is_drawn: bool) -> None:
+    shop.sql("CREATE OR REPLACE TABLE many USING delta AS SELECT id, 'm' AS v FROM range(300)")
+    shop.sql(f"CREATE OR REPLACE VIEW drawn AS SELECT * FROM many {sampled}")
+    wanted = ("TABLESAMPLE",) if is_drawn else ()
+    inserts = "MERGE INTO t USING drawn s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    merge_plan = plan(shop, inserts)
+    assert merge_plan.source.volatile == wanted
+    assert apply(shop, merge_plan).kept
+    made = plan(shop, f"CREATE TABLE made USING delta AS SELECT * FROM many {sampled}")
+    assert made.source is not None
+    assert made.source.volatile == wanted
 
 
 @pytest.mark.parametrize("value", ["(SELECT max(v) FROM timed)", "(SELECT max(time_now()) FROM src)"])
