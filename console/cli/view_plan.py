@@ -14,7 +14,7 @@ from console.cli.sheet import QUIET, Sheet
 from console.words import change_rows, expectation_sentences, plan_summary, undo_sentences
 from console.words.format import cells, count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs, accuracy_mark
-from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
+from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, file_counts, sample_text
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.error, ERROR, plan_summary.conflict(plan))
         if plan.refused is not None and plan.refused.hint:
             yield _more(plan.refused.hint)
+        yield _more(plan_summary.NOTHING_WRITTEN)
     else:
         effect = (glyphs.ok, OK) if plan.changes_something else (glyphs.points_to, POINTER)
         yield signed(*effect, plan_summary.counts(plan, glyphs.dot))
@@ -164,10 +165,9 @@ def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
         yield Text(visible(scan.why), QUIET)
     if not files:
         return
-    numbers = ("size", "rows", "matched", "updated", "deleted", "copied")
-    rows = [
-        (size(f.bytes), *map(number, (f.rows, f.matched, f.updated, f.deleted, f.copied))) for f in files[:MAX_FILES]
-    ]
+    counts = file_counts(plan)
+    numbers = ("size", *counts)
+    rows = [(size(f.bytes), *(number(getattr(f, name)) for name in counts)) for f in files[:MAX_FILES]]
     taken = sum(max(len(header), *(len(row[i]) for row in rows)) + 2 for i, header in enumerate(numbers))
     beside, alone = width - 4 - taken, width - 4 - cells("file ")
     room = beside if beside >= LEAST_OF_A_FILE else alone
@@ -209,6 +209,8 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
 
 
 def _write(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    if plan.refused is not None:
+        return
     write, touched = plan.write, plan.find_touched_files
     joins = [f"{kind} join to {aim}" for kind, aim in ((touched.join_type, "find"), (write.join_type, "write")) if kind]
     vectors = "deletion vectors" if write.deletion_vectors else "no deletion vectors"

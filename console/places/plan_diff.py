@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from console.widgets.page import Column, Page, Row, Table, sentence
+from console.words import plan_summary
 from console.words.create_sentences import facts
 from console.words.format import local_clock, number, short_id, size
 from console.words.glyphs import Glyphs
@@ -37,7 +38,7 @@ def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
 
 
 def _of_merge(one: Plan) -> dict[str, str]:
-    files = one.changed_files
+    files = plan_summary.rewritten_files(one)
     return {
         "target version": str(one.target.version),
         "source rows": number(one.source.num_rows),
@@ -72,7 +73,7 @@ def _of_any(one: AnyPlan) -> dict[str, str]:
     return {
         "can be committed": "no" if one.refused is not None else "yes",
         "warnings": ", ".join(remark.code for remark in one.warnings) or "none",
-        **{name: number(value) for name, value in one.promise.items()},
+        **{name: number(value) for name, value in plan_summary.promise(one).items()},
         **{f":{name}": value for name, value in one.statement.params.items()},
         "text": " ".join(one.statement.sql.split()),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from console.widgets.page import Column, Row, Table
+from console.words import plan_summary
 from console.words.format import count, number
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -27,7 +28,7 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
         Column("actual", align="right", fit=fit),
         Column("", failed=lambda at: DEVIATED in (rows[at][-1] or "")),
     ]
-    promised = dict(plan.promise) if plan is not None else dict(outcome.promise) if outcome is not None else {}
+    promised = plan_summary.promise(plan) if plan is not None else dict(outcome.promise) if outcome is not None else {}
     actual = dict(outcome.metrics) if outcome is not None else {}
     deviating = {one.metric: one for one in outcome.deviations} if outcome is not None else {}
     rows: list[Row] = [] if plan is None or plan.kind == "merge" else _parts(plan, outcome, glyphs)

@@ -11,7 +11,7 @@ from console.words import change_rows, expectation_sentences, plan_summary, undo
 from console.words.create_sentences import DOES, changes, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
-from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, pairs, sample_text
+from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, file_counts, pairs, sample_text
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- ❌ **cannot be committed**: {code(plan.refused.condition)} {plain(plan.refused.message)}"
         if plan.refused.hint:
             yield f"  {plain(plan.refused.hint)}"
+        yield f"  {plan_summary.NOTHING_WRITTEN}"
         yield from _conflicts(plan)
     else:
         yield f"- {'✅ ' if plan.changes_something else ''}**{plan_summary.counts(plan)}**"
@@ -164,13 +165,11 @@ def _files(plan: Plan) -> Iterator[str]:
         "",
     ]
     if files:
+        counts = file_counts(plan)
         lines += _table(
-            ("file", "size", "rows", "matched", "updated", "deleted", "copied"),
-            [
-                (code(f.path), size(f.bytes), *map(number, (f.rows, f.matched, f.updated, f.deleted, f.copied)))
-                for f in files[:MAX_FILES]
-            ],
-            right=range(1, 7),
+            ("file", "size", *counts),
+            [(code(f.path), size(f.bytes), *(number(getattr(f, name)) for name in counts)) for f in files[:MAX_FILES]],
+            right=range(1, 2 + len(counts)),
         )
     if len(files) > MAX_FILES:
         lines += ["", f"… and {number(len(files) - MAX_FILES)} more"]

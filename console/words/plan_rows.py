@@ -32,6 +32,11 @@ def estimated(estimate: int | Estimate) -> str:
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
 
+def file_counts(plan: Plan) -> tuple[str, ...]:
+    """The rows of a file that are counted: what the MERGE does to them only if it can be committed."""
+    return ("rows", "matched", *(("updated", "deleted", "copied") if plan.refused is None else ()))
+
+
 def keys_first(plan: Plan, names: Collection[str]) -> list[str]:
     """The columns of the target, those that ON ties first: they tell which row it is."""
     return list(dict.fromkeys([*plan_keys(plan, names), *names]))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.model.plan import Decision, Plan, Remark
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
-    from engine.model.scan import DerivedConjunct, Scan
+    from engine.model.scan import DerivedConjunct, Scan, TouchedFile
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"
@@ -24,6 +24,8 @@ FILES_REMOVED = "numTargetFilesRemoved"
 WRITTEN = "numOutputRows"
 NO_VERSION = -1
 """What the first commit of a table reads."""
+NOTHING_WRITTEN = "Nothing is written: this cannot be committed."
+"""Of a plan that is refused, where others tell what they write."""
 
 
 def one_line(text: str) -> str:
@@ -68,7 +70,7 @@ def counts(plan: Plan, dot: str = "·") -> str:
 
 def rewrite(plan: Plan) -> str:
     """``rewrites 2 of 40 files: 46 MB of 934 MB, copying 869,298 rows``."""
-    files = plan.changed_files
+    files = rewritten_files(plan)
     if not files:
         return "rewrites no file" if plan.changes_something else "nothing would be committed"
     touched = sum(file.bytes for file in files)
@@ -81,6 +83,16 @@ def rewrite(plan: Plan) -> str:
     if plan.write.deletion_vectors and not copied:
         return f"marks rows in {where} ({bulk}), copying none: deletion vectors"
     return f"rewrites {where}: {bulk}, copying {count(copied, 'row')}"
+
+
+def rewritten_files(plan: Plan) -> tuple[TouchedFile, ...]:
+    """The files that a commit rewrites: none of a plan that is refused, though its clauses ask for some."""
+    return plan.changed_files if plan.refused is None else ()
+
+
+def promise(plan: AnyPlan) -> dict[str, int]:
+    """What a commit would be held to: nothing if there can be none."""
+    return plan.promise if plan.refused is None else {}
 
 
 def skipping(found: Scan) -> str:
@@ -256,12 +268,12 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         return create_sentences.as_text(plan, glyphs.becomes)
     lines = [
         headline(plan, glyphs),
-        f"plan {short_id(plan.plan_id)}: {counts(plan)}",
-        rewrite(plan),
+        f"plan {short_id(plan.plan_id)}: {counts(plan) if plan.refused is None else summary(plan)}",
+        rewrite(plan) if plan.refused is None else NOTHING_WRITTEN,
         decision(plan.decision),
         conflict(plan),
         "",
-        *(f"{metric}: {number(value)} (exact)" for metric, value in plan.promise.items()),
+        *(f"{metric}: {number(value)} (exact)" for metric, value in promise(plan).items()),
     ]
     errors, warnings = by_severity(plan.warnings)
     for one in (*errors, *warnings):

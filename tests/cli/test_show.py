@@ -119,6 +119,15 @@ def test_refused_plan(shell: Shell, tmp_path: Path) -> None:
     assert "`k=0` is matched by 2 source rows" in markdown
 
 
+def test_a_refused_plan_counts_nothing_as_if_it_were_written(shell: Shell, tmp_path: Path) -> None:
+    file = saved(tmp_path, make_plan(refused=Refused(condition="DELTA_CHECK", message="Broken.", hint="")))
+    for options in ((), ("--markdown",)):
+        out = shell("show", file, *options).out
+        assert "Nothing is written: this cannot be committed." in out
+        for count in ("updated", "deleted", "copied", "49,100", "join to write"):
+            assert count not in out
+
+
 def test_what_must_be_accepted_is_part_of_the_next_command(shell: Shell, tmp_path: Path) -> None:
     failing = ExpectationResult(
         name="rows", kind="rows", severity="error", status="fail", sentence="rows: 9 is above the most, 5."

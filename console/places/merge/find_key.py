@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
-from console.places.statement.plan_pages import sample_lines
+from console.places.statement.plan_pages import nothing_written, sample_lines
 from console.status import Job
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.widgets.page_view import failure_head
@@ -89,7 +89,7 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
         missing = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
         return Page((sentence(predicate, "$foreground-muted"), missing))
     counted = f"the first {len(key.rows)} rows of more" if key.more else count(len(key.rows), "row")
-    head: list[Paragraph] = [sentence(f"{predicate}: {counted}", "$foreground-muted")]
+    head: list[Paragraph] = [*nothing_written(plan, glyphs), sentence(f"{predicate}: {counted}", "$foreground-muted")]
     rows: list[Row] = []
     for number, row in enumerate(key.rows, start=1):
         head += _row_head(plan, row, number if len(key.rows) > 1 else None, glyphs)
@@ -151,7 +151,7 @@ def _value(plan: Plan, row: FoundRow, test: ClauseTest) -> str:
 def _touched(plan: Plan, row: FoundRow) -> str:
     if row.touched is None:
         return "of which the plan does not say whether it is touched"
-    if not row.touched:
+    if not row.touched or plan.refused is not None:
         return "not touched"
     if plan.write.deletion_vectors:
         return "rows of it are marked"

@@ -12,7 +12,7 @@ from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Ta
 from console.words import change_rows, expectation_sentences, plan_summary
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
-from console.words.plan_rows import plan_keys
+from console.words.plan_rows import file_counts, plan_keys
 from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
     skipped = scan.files_before - scan.files_after
     head = [
         Paragraph(_file_bar(plan, glyphs)),
+        *nothing_written(plan, glyphs),
         sentence(f"{plan_summary.skipping(scan)} {mark}; {number(skipped)} skipped"),
         *(sentence(f"by {predicate}", "bold") for predicate in scan.predicates),
     ]
@@ -41,29 +42,20 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         head.append(sentence(more))
     if scan.why:
         head.append(sentence(scan.why, "$foreground-muted"))
+    counts = file_counts(plan)
     columns = [
         Column("file", fit="file"),
         Column("size", align="right", value=lambda at: files[at].bytes),
-        Column("rows", align="right"),
-        Column("matched", align="right"),
-        Column("updated", align="right"),
-        Column("deleted", align="right"),
-        Column("copied", align="right"),
+        *(Column(name, align="right") for name in counts),
     ]
     rows: list[Row] = [
-        (
-            visible(file.path),
-            size(file.bytes),
-            *map(number, (file.rows, file.matched, file.updated, file.deleted, file.copied)),
-        )
-        for file in files
+        (visible(file.path), size(file.bytes), *(number(getattr(file, name)) for name in counts)) for file in files
     ]
-    empty = "No file is rewritten: this merge only adds files." if plan.changes_something else "No file is touched."
-    modes = [
-        by_touch(files, vectors=plan.write.deletion_vectors),
-        by_share(files),
-        by_size([file.bytes for file in files]),
-    ]
+    adds = plan.changes_something and plan.refused is None
+    empty = "No file is rewritten: this merge only adds files." if adds else "No file is touched."
+    modes = [by_size([file.bytes for file in files])]
+    if plan.refused is None:
+        modes = [by_touch(files, vectors=plan.write.deletion_vectors), by_share(files), *modes]
     return Page(tuple(head), Table(columns, rows, empty), FileMap(len(files), modes) if files else None)
 
 
@@ -83,6 +75,8 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
         f"before {glyphs.becomes} after. Enter shows a row in full."
     )
     empty = "No samples: the plan was made without them, as in a private profile, or no row changes."
+    if plan.refused is not None:
+        empty = plan_summary.NOTHING_WRITTEN
     still = 3 + len(keys)
     return Page((sentence(text),) if samples else (), Table(columns, rows, empty, still=still if keys else 0))
 
@@ -99,7 +93,12 @@ def _changes_of(plan: Plan, glyphs: Glyphs) -> Page:
     """The page of a plan that holds them, or is refused; else Spark is asked."""
     if plan.changes is not None:
         return changes_page(plan.changes, glyphs)
-    return Page((signed(glyphs.error, "$text-error", "Nothing changes: this cannot be committed."),))
+    return Page(nothing_written(plan, glyphs))
+
+
+def nothing_written(plan: Plan, glyphs: Glyphs) -> Head:
+    """Above the facts of a plan that is refused."""
+    return (signed(glyphs.error, "$text-error", plan_summary.NOTHING_WRITTEN),) if plan.refused is not None else ()
 
 
 def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -158,8 +157,8 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
     return Page(tuple(head), sql=sql)
 
 
-def write_page(plan: Plan, _glyphs: Glyphs) -> Page:
-    write, touched = plan.write, plan.find_touched_files
+def write_page(plan: Plan, glyphs: Glyphs) -> Page:
+    touched = plan.find_touched_files
     executor = {
         "ClassicMergeExecutor": "finds the touched files by a join, then writes them anew",
         "InsertOnlyMergeExecutor": "only appends what has no match",
@@ -167,26 +166,31 @@ def write_page(plan: Plan, _glyphs: Glyphs) -> Page:
     known = [
         ("executor", f"{plan.executor}: {executor}"),
         ("finding files", f"{touched.join_type} join" if touched.join_type else "no such job runs"),
-        ("writing", f"{write.join_type} join" if write.join_type else "no join"),
-        ("extraOpType", write.extra_op_type),
-        (
-            "deletion vectors",
-            "used: changed rows are marked, files stay" if write.deletion_vectors else "not used",
-        ),
-        ("change data feed", "written" if write.change_data_feed else "not written"),
-        (
-            "unchanged rows",
-            "written anew with the files they are in" if write.unmodified_rows_written else "not written again",
-        ),
-        ("partitions", f"files removed from {number(touched.partitions_removed_from)}"),
-        ("target features", ", ".join(plan.target.features) or "none"),
     ]
+    if plan.refused is None:
+        known += _writing(plan)
+    known.append(("target features", ", ".join(plan.target.features) or "none"))
     if touched.matched_predicate:
         known.append(("matched predicate", touched.matched_predicate))
     if plan.timings:
         took = ", ".join(f"{step} {duration(spent)}" for step, spent in plan.timings.items())
         known.append(("planning took", took))
-    return Page(facts(known))
+    return Page((*nothing_written(plan, glyphs), *facts(known)))
+
+
+def _writing(plan: Plan) -> list[tuple[str, str]]:
+    write, removed_from = plan.write, plan.find_touched_files.partitions_removed_from
+    return [
+        ("writing", f"{write.join_type} join" if write.join_type else "no join"),
+        ("extraOpType", write.extra_op_type),
+        ("deletion vectors", "used: changed rows are marked, files stay" if write.deletion_vectors else "not used"),
+        ("change data feed", "written" if write.change_data_feed else "not written"),
+        (
+            "unchanged rows",
+            "written anew with the files they are in" if write.unmodified_rows_written else "not written again",
+        ),
+        ("partitions", f"files removed from {number(removed_from)}"),
+    ]
 
 
 def no_promise(glyphs: Glyphs) -> Page:
@@ -297,8 +301,7 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     """All files of the target on one line: rewritten, only read, skipped."""
     total = plan.scan.files_before
     whole = max(total, 1)
-    # what is refused rewrites nothing
-    rewritten = len(plan.changed_files) if plan.refused is None else 0
+    rewritten = len(plan_summary.rewritten_files(plan))
     verb = "marked" if plan.write.deletion_vectors else "rewritten"
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)

@@ -7,8 +7,10 @@ from typing import get_args
 import pytest
 
 from console.places.history.history_pages import LIMIT, detail_page, grouped, list_page, matches, sql_page
+from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
+from console.places.statement.plan_pages import VIEWS
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
 from console.work import Failure
@@ -30,8 +32,29 @@ def an_operation(**changes: object) -> Operation:
 
 
 def text(page: Page) -> str:
-    rows = [] if page.table is None else [*page.table.rows, (page.table.empty,)]
+    table = page.table
+    rows = [] if table is None else [tuple(one.label for one in table.columns), *table.rows, (table.empty,)]
     return "\n".join([*(one.body.plain for one in page.head), *(" ".join(map(str, row)) for row in rows)])
+
+
+def test_no_view_of_a_refused_plan_counts_what_would_be_written() -> None:
+    asked = make_plan(samples=())
+    refused = asked.model_copy(update={"refused": NO})
+    for view in ("files", "rows", "changes", "write"):
+        shown = text(VIEWS[view][1](refused, UNICODE))
+        assert "Nothing is written: this cannot be committed." in shown, view
+        for count in ("updated", "deleted", "copied", "49,100", "written anew", "removed from", "private"):
+            assert count not in shown, view
+    files = VIEWS["files"][1](refused, UNICODE).files
+    assert files is not None
+    assert [mode.label for mode in files.modes] == ["size"]
+    # beside the plan before, which could be committed
+    differing = text(before_page(asked, refused, UNICODE))
+    assert "▸ changed can be committed yes no" in differing
+    assert "▸ changed files rewritten 1 0" in differing
+    assert "▸ changed numTargetRowsUpdated 900 -" in differing
+    operation = OperationDetail(operation=an_operation(status="refused", version=None), plan=refused)
+    assert "900" not in text(detail_page(operation, UNICODE))
 
 
 @pytest.mark.parametrize("in_catalog", [True, False])

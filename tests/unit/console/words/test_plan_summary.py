@@ -235,6 +235,12 @@ def test_a_plan_as_text_holds_all_of_it() -> None:
     assert words.as_text(make_create_plan(), UNICODE).startswith("REPLACE TABLE")
 
 
+def test_a_refused_plan_as_text_counts_nothing() -> None:
+    lines = words.as_text(make_plan(refused=REFUSED), UNICODE).splitlines()
+    assert lines[1:3] == ["plan plan-1: refused, X", words.NOTHING_WRITTEN]
+    assert not [line for line in lines if "numTarget" in line or "rewrites" in line]
+
+
 @pytest.mark.parametrize(
     ("severities", "told"),
     [
