@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import EngineError
 from engine.spark.printed_whole import printed_whole
 from engine.spark.spark_errors import NO_REASON, SPARK_ERROR, refused_while_planning, translate
+from engine.sql.positions import offset_of
 from engine.sql.sql_text import quoted_values
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ COLUMN_ID = r"#\d+L?"
 NUMBERED = r"\b(?:CTERelation(?:Def|Ref)|UnionLoop(?:Ref)?) "
 """What Spark prints before the number of a WITH and of a recursion, which it counts on with each statement."""
 DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
+# behind WITH a MERGE begins later than the statement
+MERGE = re.compile(r"MERGE\b", re.IGNORECASE)
+PARSE_SYNTAX_ERROR = "PARSE_SYNTAX_ERROR"
+"""Spark's class for a word that it cannot read, be it the first one."""
 BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
 
 
@@ -142,7 +147,16 @@ def _shifted(error: EngineError, sql: str) -> EngineError:
     if error.line == 1 and error.column is not None:
         error.column = max(1, error.column - len(EXPLAIN))
     error.counted_in = sql
+    if error.condition != PARSE_SYNTAX_ERROR and _is_whole(sql, error.line, error.column):
+        error.line = error.column = None
     return error
+
+
+def _is_whole(sql: str, line: int | None, column: int | None) -> bool:
+    """Whether the place is that of the statement itself, which Spark tells where it knows none inside of it: of a
+    column that SET or INSERT names, and of a cast that the analyzer puts in."""
+    at = None if line is None or column is None else offset_of(sql, line, column)
+    return at == 0 or (at is not None and MERGE.match(sql, at) is not None)
 
 
 def _sections(text: str) -> dict[str, str]:

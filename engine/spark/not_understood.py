@@ -45,11 +45,17 @@ def read_as(spark: SparkSession, sql: str, parse: Callable[[str], Answer]) -> An
     try:
         return parse(sql)
     except UsageError as error:
-        explain(spark, sql)
+        try:
+            explain(spark, sql)
+        except EngineError as theirs:
+            if theirs.line is None:
+                theirs.line, theirs.column, theirs.counted_in = error.line, error.column, error.counted_in
+            raise
         raise EngineError(
             NOT_UNDERSTOOD,
             f"Spark reads the statement, this program does not: {error.message}",
             HINT,
             line=error.line,
             column=error.column,
+            counted_in=error.counted_in,
         ) from error

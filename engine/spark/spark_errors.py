@@ -94,6 +94,7 @@ HINTS = {
     "DIVIDE_BY_ZERO": "Use try_divide to have NULL instead, or leave those rows out.",
     "REMAINDER_BY_ZERO": "Use try_mod to have NULL instead, or leave those rows out.",
     "UNSUPPORTED_FEATURE.TABLE_OPERATION": "Only Delta tables are planned here; a CREATE or REPLACE needs USING delta.",
+    "MERGE_INSERT_VALUE_COUNT_MISMATCH": "Give each column that INSERT names one value.",
     "DATATYPE_MISMATCH": "Cast one of the two to the other's type.",
     "UNRESOLVED_ROUTINE": "Check the function's name.",
     "UNRESOLVED_VARIABLE": "DECLARE it before the statement.",

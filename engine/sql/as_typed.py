@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.model.errors import EngineError
+from engine.sql.names import string
 from engine.sql.params import markers
 from engine.sql.positions import Edited, before_edits, edited, offset_of, place_of
 from engine.sql.sql_text import statement_spans
+
+CAST_INVALID_INPUT = "CAST_INVALID_INPUT"
 
 
 def as_typed(error: EngineError, text: str, params: Mapping[str, str]) -> EngineError:
     """``error`` with its place in ``text``, a script whose ``:name`` markers were filled with ``params``.
 
-    A place in anything else, such as a query of ours, is dropped.
+    A place in anything else, such as a query of ours, is dropped. A value that cannot be cast names its marker.
     """
+    if error.condition == CAST_INVALID_INPUT:
+        names = [f":{name}" for name, value in params.items() if f"The value {string(value)} of" in error.message]
+        error.hint = f"It is what {names[0]} stands for. {error.hint}" if len(names) == 1 else error.hint
     if error.line is None or error.column is None or error.counted_in == text:
         return error
     edits = markers(text, params)

@@ -100,6 +100,7 @@ def _not_sql(what: str, sql: str, start: int) -> UsageError:
         "Look for an unclosed quote, back-quote or comment.",
         line=line,
         column=column,
+        counted_in=sql,
     )
 
 

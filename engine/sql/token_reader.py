@@ -230,6 +230,7 @@ def not_read(sql: str, tokens: Sequence[Token], error: NotReadError) -> UsageErr
         error.hint,
         line=line,
         column=column,
+        counted_in=sql,
     )
 
 

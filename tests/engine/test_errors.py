@@ -57,7 +57,17 @@ IN_MERGE = [
     (merge(on="t.d > DATE'2026-99-01'"), "INVALID_TYPED_LITERAL", "typed literal", "DATE'2026-99-01'"),
     (merge(on="t.id = s.id AND size(sequence(1, 5, 0)) = 1"), "SPARK_ERROR", "Illegal sequence boundaries", ""),
     (merge(on="t.id = s.id AND 'a' RLIKE '['"), "INVALID_PARAMETER_VALUE.PATTERN", "is invalid: '['", ""),
-    (merge(set_="d = array(1)"), "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION", "cannot cast", "MERGE INTO t"),
+    (merge(set_="d = array(1)"), "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION", "cannot cast", ""),
+    # of these Spark knows no place but the statement's own, which is that of every fault
+    (merge(set_="nope = s.v"), "DELTA_MERGE_UNRESOLVED_EXPRESSION", "Cannot resolve nope in UPDATE", ""),
+    (merge(set_="v = 'abc'"), CAST, NO_CAST, ""),
+    ("WITH w AS (SELECT 1) " + merge(set_="v = 'abc'"), CAST, NO_CAST, ""),
+    (
+        f"{merge()} WHEN NOT MATCHED THEN INSERT (id, v) VALUES (1)",
+        "MERGE_INSERT_VALUE_COUNT_MISMATCH",
+        "number of provided values (1)",
+        "(1)",
+    ),
     (merge(on="t.id = s.nope"), "DELTA_MERGE_UNRESOLVED_EXPRESSION", "Cannot resolve s.nope", "s.nope"),
     (merge(on="t.id = nofn(s.id)"), "UNRESOLVED_ROUTINE", "Cannot resolve routine `nofn`", "nofn(s.id)"),
     (merge(source="nope s"), "TABLE_OR_VIEW_NOT_FOUND", "`nope` cannot be found", "nope s ON"),
@@ -115,6 +125,8 @@ def test_a_bad_parameter_says_what_is_bad_and_points_at_its_marker(sales: Any) -
     error = refused(sales, typed, params={"n": "many", "day": "2026-01-01"})
     assert (error.condition, NO_CAST in error.message) == (CAST, True)
     assert pointed(typed, error).startswith("CAST(:n AS INT)")
+    assert error.hint == "It is what :n stands for. Correct the value, or use try_cast to have NULL instead."
+    assert refused(sales, typed, params={"n": "", "day": "2026-01-01"}).hint.startswith("It is what :n stands for.")
     assert refused(sales, typed, params={"n": "1"}).condition == "UNBOUND_SQL_PARAMETER"
 
 

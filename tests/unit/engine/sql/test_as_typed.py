@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.explore.validate import validate
 from engine.model.errors import EngineError
 from engine.sql.as_typed import as_typed, moved
 from engine.sql.positions import Edit
@@ -23,6 +24,22 @@ def test_a_place_behind_a_filled_marker_moves_back() -> None:
 def test_a_place_in_a_query_of_ours_is_dropped() -> None:
     found = as_typed(error("SELECT 1 AS one", 1, 3), TEXT, {"one": "1"})
     assert (found.line, found.column) == (None, None)
+
+
+def test_what_cannot_be_read_is_pointed_at_behind_the_setup() -> None:
+    """No Spark is asked of it."""
+    text = "SET a = :one;\n\nMERGE INTO t USING s ON t.id = :one\nWHEN MATCHED DELETE"
+    told = validate(None, text, {"one": "a long value"})  # type: ignore[arg-type]
+    assert (told.condition, told.line, told.column) == ("PARSE_SYNTAX_ERROR", 4, 14)
+
+
+def test_a_value_that_cannot_be_cast_names_the_one_marker_that_stands_for_it() -> None:
+    def hint(**values: str) -> str:
+        said = EngineError("CAST_INVALID_INPUT", "The value '' of the type \"STRING\" cannot be cast.", "Correct it.")
+        return as_typed(said, TEXT, values).hint
+
+    assert hint(one="", two="x") == "It is what :one stands for. Correct it."
+    assert hint(one="x") == hint(one="", two="") == "Correct it."
 
 
 def test_an_error_without_a_place_or_in_the_text_itself_stays() -> None:
