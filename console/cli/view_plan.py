@@ -15,6 +15,7 @@ from console.words import change_rows, expectation_sentences, plan_summary, undo
 from console.words.format import cells, count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, file_counts, sample_text
+from console.words.schema_changes import evolution
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(*effect, plan_summary.counts(plan, glyphs.dot))
         loud = (glyphs.warning, WARNING) if plan_summary.rewrites_all(plan) else (glyphs.points_to, POINTER)
         yield signed(*loud, plan_summary.rewrite(plan))
+        if evolves := evolution(plan):
+            yield signed(glyphs.warning, WARNING, evolves)
     sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
     yield signed(sign, style, plan_summary.decision(plan.decision))
     if decided.avoid:

@@ -18,6 +18,7 @@ from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 from console.words import create_sentences, expectation_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import duration, number, short_id
+from console.words.schema_changes import evolution
 from console.words.visible import visible
 from engine.model.checks import SILENT_FAULTS
 
@@ -152,7 +153,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             lines = [create_sentences.headline(plan), create_sentences.summary(plan)]
             lines += [create_sentences.rows_written(plan), create_sentences.leaving(plan)]
             return [line for line in lines if line]
-        lines = [self._counts(), plan_summary.rewrite(plan)]
+        lines = [self._counts(), plan_summary.rewrite(plan), *filter(None, [evolution(plan)])]
         if self._rehearsal is not None:
             return [*lines, outcome_sentences.rehearsal(self._rehearsal)]
         return lines if self._projection is None else [*lines, self._takes(self._projection)]

@@ -9,6 +9,7 @@ from console.words import plan_summary
 from console.words.create_sentences import facts
 from console.words.format import local_clock, number, short_id, size
 from console.words.glyphs import Glyphs
+from console.words.schema_changes import evolution
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _of_merge(one: Plan) -> dict[str, str]:
         "files rewritten": number(len(files)),
         "bytes rewritten": size(sum(file.bytes for file in files)),
         "files after skipping": number(one.scan.files_after),
+        **({"schema": evolves} if (evolves := evolution(one, None)) else {}),
         "conflicting rows": number(one.find_touched_files.conflicts.true_count),
         **_of_any(one),
     }

@@ -12,6 +12,7 @@ from console.words.create_sentences import DOES, changes, committing, headline, 
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, file_counts, pairs, sample_text
+from console.words.schema_changes import evolution
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- {'✅ ' if plan.changes_something else ''}**{plan_summary.counts(plan)}**"
         loud = "⚠️ " if plan_summary.rewrites_all(plan) else ""
         yield f"- {loud}{plain(plan_summary.rewrite(plan))}"
+        if evolves := evolution(plan):
+            yield f"- ⚠️ {plain(evolves)}"
     sign = "⚠️ " if plan.decision.materialize else ""
     yield f"- {sign}{plain(plan_summary.decision(plan.decision))}"
     if plan.refused is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from console.words import create_sentences, expectation_sentences
 from console.words.format import count, elide_end, number, short_id, size
 from console.words.glyphs import Glyphs
+from console.words.schema_changes import evolution
 from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
@@ -270,6 +271,7 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         headline(plan, glyphs),
         f"plan {short_id(plan.plan_id)}: {counts(plan) if plan.refused is None else summary(plan)}",
         rewrite(plan) if plan.refused is None else NOTHING_WRITTEN,
+        *filter(None, [evolution(plan)]),
         decision(plan.decision),
         conflict(plan),
         "",

@@ -17,7 +17,7 @@ from engine.model.plan_file import write_plan
 from engine.model.scan import TouchedFile, TouchedFiles
 from engine.session.home import ledger_path
 from tests.cli.running import Shell
-from tests.engine.plans import make_create_plan, make_outcome, make_plan
+from tests.engine.plans import evolving, make_create_plan, make_outcome, make_plan
 
 EVIL = "x\x1b[2J[red]\u202e`|<b>@you\n# y"
 
@@ -126,6 +126,13 @@ def test_a_refused_plan_counts_nothing_as_if_it_were_written(shell: Shell, tmp_p
         assert "Nothing is written: this cannot be committed." in out
         for count in ("updated", "deleted", "copied", "49,100", "join to write"):
             assert count not in out
+
+
+def test_the_columns_that_schema_evolution_adds_are_told(shell: Shell, tmp_path: Path) -> None:
+    file = saved(tmp_path, evolving(make_plan(), ("v", "int", "bigint"), ("n", None, "date")))
+    told = "schema evolves: adds n date; v int becomes bigint"
+    assert f"  ⚠ {told}\n" in shell("show", file).out
+    assert f"- ⚠️ {told}\n" in shell("show", file, "--markdown").out
 
 
 def test_what_must_be_accepted_is_part_of_the_next_command(shell: Shell, tmp_path: Path) -> None:

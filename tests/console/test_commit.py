@@ -16,6 +16,7 @@ from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
+from tests.engine.plans import evolving
 
 
 async def test_enter_on_the_open_dialog_commits_nothing(backend: FakeBackend) -> None:
@@ -29,6 +30,18 @@ async def test_enter_on_the_open_dialog_commits_nothing(backend: FakeBackend) ->
         await operator.press("c", "y", "enter")
         await operator.sees("Nothing was committed.")
         assert not backend.called("apply")
+
+
+async def test_the_columns_that_schema_evolution_adds_are_told_before_the_commit(backend: FakeBackend) -> None:
+    backend.plans = [
+        evolving(samples.a_plan(), ("[/x]", None, "string"), ("addr", "struct<a:int>", "struct<a:bigint>"))
+    ]
+    told = "schema evolves: adds [/x] string; addr.a int becomes bigint"
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees(f"⚠ {told}")
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c", "copying 869,298 rows", told)
 
 
 async def test_the_dialog_tells_refused_by_retention_from_gone(backend: FakeBackend) -> None:

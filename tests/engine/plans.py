@@ -9,7 +9,7 @@ from engine.model.create_values import CreatePlan, CreateStatement, StateColumn,
 from engine.model.operation import Outcome, Rehearsal
 from engine.model.plan import Clause, Decision, Engines, Estimate, Plan, Remark, Sample, Source, Statement, Target
 from engine.model.scan import Scan, TouchedFile, TouchedFiles
-from engine.model.write import WritePlan
+from engine.model.write import ColumnAfter, WritePlan
 
 SQL = "MERGE INTO demo.orders t USING feed s ON t.key = s.key WHEN MATCHED THEN UPDATE SET *"
 
@@ -86,6 +86,12 @@ def make_plan(plan_id: str = "plan-1", *, table: str = "spark_catalog.demo.order
         samples=(Sample(action="update", clause=0, before={"key": "1", "v": None}, after={"key": "1", "v": "2"}),),
     )
     return plan.model_copy(update=changes)
+
+
+def evolving(plan: Plan, *columns: tuple[str, str | None, str]) -> Plan:
+    """``plan`` with the columns that it leaves: the name of each, its type before and after."""
+    after = tuple(ColumnAfter(name=name, type=new, type_before=old) for name, old, new in columns)
+    return plan.model_copy(update={"write": plan.write.model_copy(update={"schema_after": after})})
 
 
 def make_outcome(op_id: str, plan_id: str = "plan-1") -> Outcome:

@@ -13,6 +13,7 @@ from console.words import change_rows, expectation_sentences, plan_summary
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import file_counts, plan_keys
+from console.words.schema_changes import evolution
 from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
@@ -180,7 +181,9 @@ def write_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 def _writing(plan: Plan) -> list[tuple[str, str]]:
     write, removed_from = plan.write, plan.find_touched_files.partitions_removed_from
+    evolves = evolution(plan, None)
     return [
+        *([("schema", evolves)] if evolves else []),
         ("writing", f"{write.join_type} join" if write.join_type else "no join"),
         ("extraOpType", write.extra_op_type),
         ("deletion vectors", "used: changed rows are marked, files stay" if write.deletion_vectors else "not used"),

@@ -20,6 +20,7 @@ from console.widgets.sentences import Reading, Sentences
 from console.words import expectation_sentences, plan_summary
 from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
+from console.words.schema_changes import evolution
 
 if TYPE_CHECKING:
     from console.places.place import Place
@@ -92,6 +93,8 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     loud = (glyphs.warning, "$text-warning") if everything else (glyphs.points_to, "$text-primary")
     effect = good if plan.changes_something else (glyphs.points_to, "$text-primary")
     lines = [line(*effect, rows, "bold"), line(*loud, plan_summary.rewrite(plan))]
+    if evolves := evolution(plan):
+        lines.append(line(*mind, evolves))
     if plan.refused is not None:
         lines = [stopped]
     lines.append(line(*(mind if plan.decision.materialize else good), plan_summary.decision(plan.decision)))
