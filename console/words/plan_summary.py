@@ -12,7 +12,7 @@ from console.words.schema_changes import evolution
 from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
-    from engine.model.plan import Decision, Plan, Remark
+    from engine.model.plan import Decision, Plan, Refused, Remark
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
     from engine.model.scan import DerivedConjunct, Scan, TouchedFile
@@ -196,14 +196,18 @@ def conflict(plan: Plan) -> str:
     """What would stop the merge while it runs, or that nothing does."""
     conflicts = plan.find_touched_files.conflicts
     if plan.refused is not None:
-        # Spark's message is for the Conflicts view, with the rows; here it is why, as short as it can be said
-        if conflicts.true_count:
-            return f"cannot be committed: {_matched(plan)} by more than one source row"
-        return f"cannot be committed: {visible(plan.refused.message)}"
+        return f"cannot be committed: {visible(_cause(plan, plan.refused))}"
     if conflicts.true_count:
         known = "allows here" if conflicts.count else "does not notice"
         return f"{_matched(plan)} by more than one source row, which Delta {known}"
     return "no row matched twice, no constraint broken"
+
+
+def _cause(plan: AnyPlan, refused: Refused) -> str:
+    """Why it is refused, as short as it can be said: Spark's message is for the Conflicts view, with the rows."""
+    if plan.kind == "merge" and plan.find_touched_files.conflicts.true_count:
+        return f"{_matched(plan)} by more than one source row"
+    return refused.message
 
 
 def _matched(plan: Plan) -> str:
@@ -214,7 +218,7 @@ def _matched(plan: Plan) -> str:
 def why_not_committable(plan: AnyPlan) -> str | None:
     """The reason why this plan cannot be committed, or None."""
     if plan.refused is not None:
-        return f"Spark would refuse it: [{plan.refused.condition}] {plan.refused.message}"
+        return f"Spark would refuse it: [{plan.refused.condition}] {_cause(plan, plan.refused)}"
     if not plan.changes_something:
         return "It changes nothing, so there is nothing to commit."
     return None

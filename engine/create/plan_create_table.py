@@ -216,7 +216,6 @@ def warnings_of(survey: Survey) -> tuple[Remark, ...]:
                 sentence="The files of the current version leave it "
                 f"({before.num_files:,}, {before.num_bytes or 0:,} bytes). They stay readable "
                 "by time travel until VACUUM.",
-                evidence=f"RESTORE TABLE {survey.name} TO VERSION AS OF {survey.now.version if survey.now else 0}",
             )
         )
     source = survey.provided.source

@@ -45,6 +45,16 @@ async def test_notices_cover_no_hint_no_field_and_no_check_line(backend: FakeBac
         assert "Spark accepts it" in operator.screen
 
 
+async def test_a_notice_is_read_to_its_end(backend: FakeBackend) -> None:
+    """What to do stands last: of an undo that is refused, of a plan that cannot be committed."""
+    async with console(backend) as operator:
+        await operator.warm()
+        operator.app.notify(f"{'words ' * 55} Replan.", title="Nothing to undo", severity="error")
+        await operator.sees("Nothing to undo", "Replan.")
+        operator.app.notify(f"{'again ' * 55} The last one.")
+        await operator.sees("Replan.", "The last one.")
+
+
 async def test_notices_cover_nothing_of_a_dialog(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)

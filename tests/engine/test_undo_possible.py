@@ -404,6 +404,8 @@ def test_a_table_is_restored_where_a_commit_may_map_its_columns_so(
     )
     assert looked.undo is not None
     assert looked.undo.possible is possible
+    # the undo alone says whether it is
+    assert "RESTORE" not in " ".join(one.evidence for one in looked.warnings)
     if possible:
         assert undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history).kept
         assert read(spark) == (10, 0)
