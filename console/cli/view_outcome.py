@@ -98,11 +98,14 @@ def taking_back(plan: AnyPlan, outcome: Outcome, undo: str) -> list[RenderableTy
     if not possible:
         return [Text(f"undo is {until}", QUIET)]
     how_long = undo_sentences.as_long_as(plan) or ", and all that comes after it"
+    by_hand = [
+        Text(f"or by hand{undo_sentences.left(plan)}:", QUIET),
+        to_copy(undo_sentences.statement(plan, outcome.version), QUIET),
+    ]
     return [
         Text(f"to take it back{how_long}:", QUIET),
         to_copy(visible(undo), QUIET),
-        Text(f"or by hand{undo_sentences.left(plan)}:", QUIET),
-        to_copy(undo_sentences.statement(plan, outcome.version), QUIET),
+        *([] if undo_sentences.needs_undo(plan) else by_hand),
         Text(until, QUIET),
     ]
 

@@ -61,6 +61,12 @@ def is_sure(plan: AnyPlan) -> bool:
     return found is None or (found.possible is True and not found.raise_retention)
 
 
+def needs_undo(plan: AnyPlan, *, now: datetime | None = None) -> bool:
+    """Whether Delta refuses the statement alone: until a property is raised, or by now."""
+    found = plan.undo
+    return found is not None and (bool(found.raise_retention) or _is_over(found, now or datetime.now(timezone.utc)))
+
+
 def until(plan: AnyPlan) -> str:
     """Until when the commit that a plan would make can be taken back, and why."""
     found = plan.undo
@@ -110,11 +116,15 @@ def after(plan: AnyPlan, outcome: Outcome, *, now: datetime | None = None) -> st
     return _still(found, now or datetime.now(timezone.utc))
 
 
-def _still(found: Undo, now: datetime) -> str:
+def _is_over(found: Undo, now: datetime) -> bool:
     end = parse_time(found.until) if found.until else None
-    if found.until is None or end is None:
+    return end is not None and end <= now
+
+
+def _still(found: Undo, now: datetime) -> str:
+    if found.until is None or parse_time(found.until) is None:
         return visible(found.why)
-    if end <= now:
+    if _is_over(found, now):
         ended = local_time(found.until, seconds=False)
         return f"was possible until {ended}; `undo` looks whether raising the retention helps, {FILES_GONE}"
     return f"possible until {local_time(found.until, seconds=False)}, {FILES_GONE}"

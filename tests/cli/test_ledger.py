@@ -8,7 +8,7 @@ import pytest
 
 from engine.ledger.history import History
 from engine.model.operation import Deviation
-from engine.model.plan import Refused
+from engine.model.plan import RaisedProperty, Refused, Undo
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo
 from tests.engine.plans import make_create_plan, make_outcome, make_plan, make_rehearsal
@@ -215,6 +215,16 @@ def test_a_commit_tells_the_command_that_takes_it_back_and_the_statement(shell: 
     assert lines[at + 1].endswith(f" undo {op_id}")
     assert lines[at + 2] == "or by hand:"
     assert lines[at + 3].startswith("RESTORE TABLE ")
+
+
+def test_a_statement_that_delta_refuses_is_not_given_to_be_copied(shell: Shell, ledger: History) -> None:
+    raised = (RaisedProperty(name="delta.deletedFileRetentionDuration", before=None, after="interval 9 days"),)
+    op_id = ledger.begin(make_plan(undo=Undo(possible=True, why="It is too old.", raise_retention=raised)))
+    ledger.applied(op_id, make_outcome(op_id))
+    out = shell("show-op", op_id).out
+    assert f" undo {op_id}\n" in out
+    assert "refused by retention: `undo` raises delta.deletedFileRetentionDuration first" in out
+    assert "RESTORE" not in out
 
 
 @pytest.mark.parametrize("columns", ["20", "60"])

@@ -130,6 +130,20 @@ def test_until_when_a_commit_that_is_made_can_be_taken_back(undo: dict[str, Any]
     assert (statement == "") is told.startswith("NOT possible")
 
 
+@pytest.mark.parametrize(
+    ("undo", "refused"),
+    [
+        ({}, False),
+        ({"until": UNTIL}, False),
+        ({"until": "2026-11-21T10:00:00Z"}, True),
+        ({"raise_retention": RAISED}, True),
+    ],
+)
+def test_delta_refuses_the_statement_alone_before_a_property_is_raised(undo: dict[str, Any], refused: bool) -> None:
+    assert words.needs_undo(a_plan(**undo), now=NOW) is refused
+    assert not words.needs_undo(make_plan(undo=None))
+
+
 def test_a_commit_over_another_than_the_judged_version_is_looked_at_anew() -> None:
     assert words.after(a_plan(), outcome(version=10)).startswith("v9 was committed after the plan was made")
     assert words.after(a_plan(), outcome(version=None)) == "kept a week"
