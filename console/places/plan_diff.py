@@ -65,7 +65,7 @@ def _of_create(one: CreatePlan) -> dict[str, str]:
         "effect": one.effect,
         "because": one.because,
         "columns": ", ".join(f"{each.name} {each.type}" for each in one.after.columns) if one.after else "",
-        "files that leave": number(one.files_removed),
+        "files that leave": number(one.files_removed if one.refused is None else 0),
         **(facts(one.after) if one.after else {}),
         **_of_any(one),
     }

@@ -35,7 +35,7 @@ def committing(plan: CreatePlan) -> str:
 def rows_written(plan: CreatePlan) -> str:
     """``writes 40 rows in 2 partitions``, or "" if no query is written."""
     source = plan.source
-    if source is None or source.num_rows is None:
+    if source is None or source.num_rows is None or plan.refused is not None:
         return ""
     partitions = f" in {count(source.num_partitions, 'partition')}" if source.num_partitions is not None else ""
     return f"writes {count(source.num_rows, 'row')}{partitions}"
@@ -50,6 +50,8 @@ def summary(plan: CreatePlan) -> str:
 
 def leaving(plan: CreatePlan) -> str:
     """``40 files (934 MB) leave the table``: no data is deleted by the commit itself."""
+    if plan.refused is not None:
+        return ""
     if not plan.files_removed:
         return "no file leaves the table" if plan.before is not None else ""
     leave, them = ("leaves", "it") if plan.files_removed == 1 else ("leave", "them")

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from console.places.plan_diff import before_page
 from console.words import create_sentences as words
+from console.words.glyphs import UNICODE
 from engine.model.create_values import CreateSource, CreateStatement, StateColumn
 from engine.model.plan import Refused
 from tests.engine.plans import make_create_plan
@@ -72,6 +74,16 @@ def test_files_leave_the_table_and_stay_until_a_vacuum() -> None:
 )
 def test_what_there_is_beside_name_and_type(column: dict[str, Any], told: str) -> None:
     assert words.marks(StateColumn(name="a", type="int", **column)) == told
+
+
+def test_a_refused_plan_counts_nothing_that_would_be_written_or_leave() -> None:
+    plan = make_create_plan(source=CreateSource(sql="s", num_rows=40), files_removed=3)
+    assert words.rows_written(plan) == "writes 40 rows"
+    assert words.leaving(plan).startswith("3 files")
+    refused = plan.model_copy(update={"refused": Refused(condition="X", message="no", hint="")})
+    assert (words.rows_written(refused), words.leaving(refused)) == ("", "")
+    facts = {row[1]: row[2:] for row in before_page(plan, refused, UNICODE).table.rows}  # type: ignore[union-attr]
+    assert facts["files that leave"] == ("3", "0")
 
 
 def test_a_plan_as_text_holds_all_of_it() -> None:
