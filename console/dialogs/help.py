@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.content import Content
 from textual.dom import DOMNode
+from textual.keys import key_to_character
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
-from console.widgets.keys import catalog
+from console.widgets.keys import catalog, keys_of
 from console.widgets.page import Paragraph, sentence
 from console.widgets.sentences import Sentences
 
@@ -70,7 +72,7 @@ class HelpDialog(Dialog[None]):
         if words:
             lines = [one for one in lines if _holds(one, words)]
             for place, bindings in self._elsewhere():
-                keys = self._keys(f"In {place}", bindings, ids=True)
+                keys = self._keys(f"In {place}", self._keyed(bindings), ids=True)
                 found = [one for one in keys[1:] if _holds(one, words)]
                 lines += [keys[0], *found] if found else []
             lines = lines or [sentence("Nothing in the help says that.")]
@@ -96,28 +98,68 @@ class HelpDialog(Dialog[None]):
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
                 lines += [sentence(self._names_keys.with_keys(about)), sentence("")]
-        owners: list[tuple[str, DOMNode, list[Binding]]] = [
-            ("Keys of this place", self._about, _own_bindings(self._about)),
-            ("Keys everywhere", self.app, list(Binding.make_bindings(type(self.app).BINDINGS))),
-        ]
-        if focused is not None:
-            owners.insert(0, ("Keys of what has the focus", focused, _own_bindings(focused)))
-        later: list[Paragraph] = []
-        for title, node, bindings in owners:
-            possible = [one for one in bindings if self.app._check_action_state(one.action, node)]
-            lines += self._keys(title, possible, ids=ids)
-            named = {one.id for one in possible}
-            others = [one for one in bindings if one not in possible]
-            later += self._keys(f"{title}, not now", [one for one in others if one.id not in named], ids=ids)
-        lines += later
+        lines += self._all_keys(ids=ids)
         signs = self.console_app.glyphs
         legend = f"{signs.exact} exact, to the row; {signs.estimated} estimated; {signs.unknown} unknown."
         lines.append(sentence(f"Signs: {legend}"))
         lines.append(sentence("Hold shift while dragging to select text with the mouse."))
         return lines
 
+    def _all_keys(self, *, ids: bool) -> list[Paragraph]:
+        """The keys that do something where the help was asked for, and then the others."""
+        about = self._about
+        owners: list[tuple[str, DOMNode, list[Binding]]] = [
+            (f"Keys of {'this dialog' if about.is_modal else 'this place'}", about, _own_bindings(about)),
+            ("Keys everywhere", self.app, list(Binding.make_bindings(type(self.app).BINDINGS))),
+        ]
+        if about.focused is not None:
+            owners.insert(0, ("Keys of what has the focus", about.focused, _own_bindings(about.focused)))
+        active = self._active()
+        lines: list[Paragraph] = []
+        later: list[Paragraph] = []
+        told: set[str] = set()
+        """What the console does: a dialog has keys of its own for some of it."""
+        for title, node, bindings in owners:
+            keyed = self._keyed(bindings)
+            possible = [one for one in keyed if _is_active(one, node, active) and not self._is_typed(one, node)]
+            lines += self._keys(title, possible, ids=ids)
+            named = {one.id for one in possible}
+            others = [one for one in keyed if one.id not in named and one.action not in told]
+            # esc leaves the text in every place; a dialog it closes
+            typed = [one for one in others if not about.is_modal and self._is_typed(one, node)]
+            typed = [one for one in typed if self._is_possible(one, node)]
+            told |= {one.action for one in keyed if one.action.startswith("app.")}
+            later += self._keys(f"{title}, after esc", typed, ids=ids)
+            later += self._keys(f"{title}, not now", [one for one in others if one not in typed], ids=ids)
+        return lines + later
+
+    def _active(self) -> Mapping[str, ActiveBinding]:
+        """What each key does where the help was asked for."""
+        active = dict(self._about.active_bindings)
+        # the console is asked for these before anything else, even above a dialog
+        for key, one in self._about._binding_chain[-1][1]:
+            # the palette is for the places: in a dialog it says so
+            if one.priority and not (self._about.is_modal and one.action == "command_palette"):
+                active[key] = ActiveBinding(self.app, one, self._is_possible(one, self.app), one.tooltip)
+        return active
+
+    def _is_possible(self, binding: Binding, node: DOMNode) -> bool:
+        return bool(self.app._check_action_state(binding.action, node))
+
+    def _is_typed(self, binding: Binding, node: DOMNode) -> bool:
+        """Whether its key is typed into the text that has the focus, if any has."""
+        focused = self._about.focused
+        if focused is None or focused is node:
+            return False
+        return focused.check_consume_key(binding.key, key_to_character(binding.key))
+
+    def _keyed(self, bindings: Iterable[Binding]) -> list[Binding]:
+        """One binding for each of the keys in use."""
+        keymap = self.console_app.keymap
+        return [replace(one, key=key) for one in bindings for key in keys_of(one, keymap)]
+
     def _keys(self, title: str, bindings: Iterable[Binding], *, ids: bool) -> list[Paragraph]:
-        entries = catalog(bindings, self.console_app.keymap, plain=self.console_app.plain)
+        entries = catalog(bindings, plain=self.console_app.plain)
         if not entries:
             return []
         lines = [sentence(title, "bold $text-primary")]
@@ -136,6 +178,12 @@ class HelpDialog(Dialog[None]):
 def _holds(paragraph: Paragraph, words: Sequence[str]) -> bool:
     text = f"{paragraph.lead.plain} {paragraph.body.plain}".lower()
     return bool(text.strip()) and all(word in text for word in words)
+
+
+def _is_active(binding: Binding, node: DOMNode, active: Mapping[str, ActiveBinding]) -> bool:
+    """Whether its key does it."""
+    there = active.get(binding.key)
+    return there is not None and there.enabled and (there.node, there.binding.action) == (node, binding.action)
 
 
 def _help_of(node: DOMNode) -> str:

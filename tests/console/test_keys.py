@@ -227,7 +227,7 @@ def possible_keys(dialog: HelpDialog) -> set[str]:
     is_possible = False
     for one in dialog.help_text():
         if one.body.plain.startswith("Keys "):
-            is_possible = not one.body.plain.endswith(", not now")
+            is_possible = not one.body.plain.endswith((", not now", ", after esc"))
         elif is_possible and one.lead.plain.strip():
             found.add(one.body.plain)
     return found
@@ -262,3 +262,42 @@ async def test_of_two_actions_of_one_key_the_help_tells_of_the_possible_one(back
         assert isinstance(dialog, HelpDialog)
         assert "Why this plan cannot be committed" in possible_keys(dialog)
         assert "Commit exactly this plan; asks first" not in [one.body.plain for one in dialog.help_text()]
+
+
+def keys_told(dialog: HelpDialog) -> dict[str, list[str]]:
+    """The keys that the help lists, by the title above them."""
+    found: dict[str, list[str]] = {}
+    title = ""
+    for one in dialog.help_text():
+        if one.body.plain.startswith("Keys "):
+            title = one.body.plain
+        elif one.lead.plain.strip():
+            found.setdefault(title, []).extend(one.lead.plain.strip().split(", "))
+    return found
+
+
+async def test_the_help_on_a_text_lists_no_key_that_is_typed_into_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.write(MERGE_SQL)
+        await operator.sees("Spark accepts it")
+        await operator.press("f1")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        assert {"ctrl+r", "F5"} <= set(told["Keys of this place"])
+        assert {"alt+1", "F1", "ctrl+p"} <= set(told["Keys everywhere"])
+        now = {key for title in told if not title.endswith(("not now", "after esc")) for key in told[title]}
+        assert not {key for key in now if len(key) == 1 or key.startswith("shift+")}
+        assert told["Keys of this place, after esc"] == ["y"]
+
+
+async def test_the_help_on_a_dialog_lists_no_key_of_the_place_below(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("f1")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        assert told["Keys of this dialog"] == ["ctrl+y", "F1", "esc", "page down", "page up"]
+        assert told["Keys everywhere"] == ["ctrl+c", "ctrl+q"]
+        assert "F1" not in told["Keys everywhere, not now"]
