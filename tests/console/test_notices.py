@@ -29,6 +29,33 @@ def covered(operator: Operator) -> list[Widget]:
     return [one for one in seen if one.region.area and any(one.region.overlaps(region) for region in toasts)]
 
 
+def noticed(operator: Operator) -> str:
+    """What can be read of the notices."""
+    return " ".join(operator.screen.replace("▌", " ").split())
+
+
+async def test_a_reason_of_five_lines_is_read_whole_in_a_narrow_console(backend: FakeBackend) -> None:
+    later = "v1 WRITE by somebody at 2026-11-28 08:15:02 UTC, application nightly-load-of-orders"
+    reason = f"sales.orders_of_november has commits since it was made ({later}, …): DROP would lose them."
+    hint = "If the table is to go all the same: DROP TABLE sales.orders_of_november, which nothing brings back."
+    backend.errors["plan_undo"] = EngineError("COMMITTED_SINCE", reason, hint)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("sales.orders")
+        await operator.press("u")
+        await operator.until(lambda: f"[COMMITTED_SINCE] {reason} {hint}" in noticed(operator))
+
+
+async def test_the_newest_of_many_notices_is_read_whole(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        texts = [f"{number} " * 150 for number in "123"]
+        for text in texts:
+            operator.app.notify(text, title="Something", severity="warning")
+        await operator.until(lambda: texts[-1].strip() in noticed(operator))
+
+
 @pytest.mark.parametrize("view", ["compose", "form"])
 async def test_notices_cover_no_hint_no_field_and_no_check_line(backend: FakeBackend, view: str) -> None:
     async with console(backend) as operator:
