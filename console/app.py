@@ -298,7 +298,7 @@ class DeltaMergeApp(SparkApp):
         if not self._jobs:
             self.notify(self.with_keys("Nothing is running. {app.quit} quits."))
             return
-        self.notify("Cancelling…")
+        self.notify_of_work("Cancelling…")
         self.cancel_jobs(list(self._jobs))
 
     def cancel_jobs(self, operations: list[str], then: Callable[[], None] = lambda: None) -> None:

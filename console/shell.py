@@ -69,6 +69,9 @@ class Shell(NamesKeys, Protocol):
     def end(self, operation_id: str) -> None:
         """Spark finished that work, or gave up."""
 
+    def notify_of_work(self, text: str) -> None:
+        """A notice that goes as soon as nothing runs."""
+
     def cancel_jobs(self, operations: list[str]) -> None:
         """Interrupt Spark's work for these operations."""
 

@@ -60,6 +60,7 @@ class SparkApp(App[None], Asking):
         """None while Spark answers, and if it was lost otherwise than by not answering."""
         self._looks_in_vain = 0
         self._stamp: int | None = None
+        self._notices_of_work: set[str] = set()
 
     def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
@@ -94,6 +95,15 @@ class SparkApp(App[None], Asking):
         """Change parts of the status, everywhere it is shown."""
         self.status = replace(self.status, **changes)  # type: ignore[arg-type]
         self.status_signal.publish(self.status)
+        if not self.status.work:
+            for notice in [one for one in self._notifications if one.message in self._notices_of_work]:
+                self._unnotify(notice)
+            self._notices_of_work.clear()
+
+    def notify_of_work(self, text: str) -> None:
+        """A notice that goes as soon as nothing runs."""
+        self._notices_of_work.add(text)
+        self.notify(text)
 
     def _connect(self) -> None:
         self._start_spark(restart=False)

@@ -210,3 +210,38 @@ async def test_an_export_of_files_has_numbers_that_a_program_reads(backend: Fake
     sizes = [int(row["size"]) for row in rows]
     assert sizes == [file.bytes for file in sorted(backend.table_files("sales.orders"), key=lambda one: -one.bytes)]
     assert all(row["rows"].isdigit() or not row["rows"] for row in rows)
+
+
+async def test_what_is_told_of_work_goes_when_the_work_ends(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        backend.hold("plan_undo")
+        backend.hold("cancel")
+        await operator.press("3")
+        await operator.sees("kept")
+        await operator.press("u", "ctrl+c")
+        await operator.sees("Looking at what would come back", "Cancelling")
+        backend.release("cancel")
+        await operator.sees("Nothing was undone.")
+        assert "Cancelling" not in operator.screen
+        assert "Looking at what would come back" not in operator.screen
+
+
+async def test_a_failure_is_logged_once(backend: FakeBackend) -> None:
+    errors = {"plan_undo": "COMMITTED_SINCE", "apply": "DISK_FULL", "rehearse": "NO_CLONE"}
+    backend.errors |= {method: EngineError(condition, "It failed.") for method, condition in errors.items()}
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("R")
+        await operator.sees("Rehearse")
+        await operator.press("ctrl+y")
+        await operator.sees("NO_CLONE")
+        await operator.commit()
+        await operator.sees("DISK_FULL")
+        await operator.press("3")
+        await operator.sees("kept")
+        await operator.press("u")
+        await operator.sees("COMMITTED_SINCE")
+        told = [line.text for line in operator.app.log_lines]
+    for condition in errors.values():
+        assert sum(condition in text for text in told) == 1, condition

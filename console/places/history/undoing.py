@@ -40,9 +40,8 @@ class Undoing(Place):
         op_id, app = self.selected.op_id, self.console_app
         looking = uuid.uuid4().hex
         app.begin(Job(looking, "looking at an undo"))
-        self.notify(
-            self.with_keys("Looking at what would come back… {history.back} leaves it, {app.cancel_work} ends it.")
-        )
+        looks = "Looking at what would come back… {history.back} leaves it, {app.cancel_work} ends it."
+        app.notify_of_work(self.with_keys(looks))
         self.ask_here(
             "plan_undo",
             lambda: self.backend.plan_undo(op_id, operation_id=looking),
@@ -93,7 +92,9 @@ class Undoing(Place):
 
     def _undone(self, undo_plan: UndoPlan, outcome: Outcome) -> None:
         text = undo_sentences.done(undo_plan, outcome, self.console_app.glyphs.dot)
-        self._undo_ended(text, "information" if outcome.kept else "error")
+        severity: SeverityLevel = "information" if outcome.kept else "error"
+        self.console_app.record(text, severity)
+        self._undo_ended(text, severity)
         if undo_plan.kind == "drop":
             self.console_app.tables_changed()
 
@@ -103,6 +104,5 @@ class Undoing(Place):
     def _undo_ended(self, text: str, severity: SeverityLevel) -> None:
         self.console_app.end(self._undoing)
         self._undoing = ""
-        self.console_app.record(text, severity)
         self.notify(text, title="Undo", severity=severity, timeout=10)
         self.console_app.ledger_changed()

@@ -62,7 +62,9 @@ def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None
     def rehearsed(rehearsal: Rehearsal) -> None:
         place.rehearsal = rehearsal
         is_good = rehearsal.kept and not any(map(is_bad, rehearsal.expectations))
-        _end(place, f"Plan {short_id(plan.plan_id)} {outcome_sentences.rehearsal(rehearsal)}.", is_good=is_good)
+        summary = f"Plan {short_id(plan.plan_id)} {outcome_sentences.rehearsal(rehearsal)}."
+        place.console_app.record(summary, "information" if is_good else "error")
+        _end(place, summary, is_good=is_good)
         place.preview.show_asked(VIEW, rehearsal_page(rehearsal, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
@@ -83,7 +85,6 @@ def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None
 
 def _end(place: StatementPlace, summary: str, *, is_good: bool) -> None:
     place.end()
-    place.console_app.record(summary, "information" if is_good else "error")
     if place.app.screen is not place:
         place.notify(summary, title="Rehearsal", severity="information" if is_good else "error")
 

@@ -251,6 +251,7 @@ class StatementPlace(StepsPlace):
         did = outcome_sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
         summary = f"Plan {short_id(plan.plan_id)} {did}"
         self._tell_of_commit(f"{summary}.", SHOWS_IT)
+        self.console_app.record(summary, "information" if outcome.kept else "error")
         self._commit_ended(summary, kept=outcome.kept)
 
     @override
@@ -299,11 +300,9 @@ class StatementPlace(StepsPlace):
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
         self.end()
-        severity = "information" if kept else "error"
-        self.console_app.record(summary, severity)  # type: ignore[arg-type]
         self.app.bell()
         if self.app.screen is not self:
-            self.notify(summary, title="Commit", severity=severity)  # type: ignore[arg-type]
+            self.notify(summary, title="Commit", severity="information" if kept else "error")
         self.console_app.ledger_changed()
 
     # What runs
