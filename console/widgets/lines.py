@@ -88,14 +88,16 @@ class TabLine(OneLine):
         return self.separator.join(self._around_chosen(narrow))
 
     def _around_chosen(self, tabs: list[Content]) -> list[Content]:
-        """Without the first ones, if the chosen one would be beyond the edge."""
+        """Without the last ones; without the first ones too, if the chosen one would be beyond the edge."""
         names = [name for name, _ in self.tabs]
-        last = names.index(self.chosen) + 1 if self.chosen in names else 0
-        left_out = Content.styled(f" {self.console_app.glyphs.ellipsis}", "$foreground-muted")
-        for first in range(last):
-            shown = [left_out, *tabs[first:]] if first else tabs
-            if self.separator.join(shown[: len(shown) - len(tabs) + last]).cell_length <= self.size.width:
-                return shown
+        at = names.index(self.chosen) if self.chosen in names else 0
+        left_out = [Content.styled(f" {self.console_app.glyphs.ellipsis}", "$foreground-muted")]
+        for first in range(at + 1):
+            for end in range(len(tabs), at, -1):
+                before, after = left_out if first else [], left_out if end < len(tabs) else []
+                shown = [*before, *tabs[first:end], *after]
+                if self.separator.join(shown).cell_length <= self.size.width:
+                    return shown
         return tabs
 
     def _tab(self, name: str, label: str, after: str = " ") -> Content:
@@ -155,6 +157,11 @@ class TopLine(OneLine):
         status, glyphs = self.console_app.status, self.console_app.glyphs
         mark = {"starting": glyphs.off, "warm": glyphs.on, "lost": glyphs.error}[status.spark]
         tail = f" {glyphs.dot} {status.work or 'idle'}" if status.spark == "warm" else ""
+        room = self.size.width - self._places().cell_length - 1
+        if tail and len(f"{mark} {status.spark}{tail}") > room:
+            # what works is up
+            work = elide_end(status.work, max(room - 2, 0), glyphs.ellipsis)
+            return Content.assemble((mark, _SPARK_STYLE[status.spark]), (f" {work}", "$foreground-muted"))
         return Content.assemble((f"{mark} {status.spark}", _SPARK_STYLE[status.spark]), (tail, "$foreground-muted"))
 
 

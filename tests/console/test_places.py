@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input, TextArea
 
+from console.status import Job
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -134,3 +135,34 @@ async def test_nothing_that_happens_by_itself_takes_the_keys_of_who_types(backen
             await operator.until(lambda askers=askers: not any(one._newest_tickets() for one in askers), "all answers")  # type: ignore[misc]
             assert operator.app.focused is typed_in
         assert operator.app.status.spark == "warm"
+
+
+async def test_work_is_named_whole_in_a_narrow_console_or_shows_that_it_is_cut(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        for kind in ("planning", "committing", "rehearsing", "undoing", "looking at an undo", "looking for a key",
+                     "reading changes"):  # fmt: skip
+            operator.app.begin(Job("1", kind))
+            await operator.pilot.pause()
+            assert operator.first_line.endswith(kind), kind
+        operator.app.begin(Job("2", "looking at an undo"))
+        await operator.pilot.pause()
+        assert operator.first_line.endswith("reading changes, l…")
+
+
+@pytest.mark.parametrize(("view", "tabs"), [
+    ("columns", " Columns Statistics Properties Describe Versions …"),
+    ("versions", " Columns Statistics Properties Describe Versions …"),
+    ("files", " … Statistics Properties Describe Versions Files …"),
+    ("rows", " … Describe Versions Files Scan Advice Rows"),
+])  # fmt: skip
+async def test_tabs_that_have_no_room_beside_the_list_are_left_out_whole(
+    backend: FakeBackend, view: str, tabs: str
+) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter", "escape")
+        operator.app.screen.action_view(view)  # type: ignore[attr-defined]
+        await operator.pilot.pause()
+        line = next(line for line in operator.screen.splitlines() if "Versions" in line)
+        assert line.partition("│")[2] == tabs

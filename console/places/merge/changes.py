@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def ask_for_changes(place: StatementPlace, plan: Plan) -> None:
     """Ask the engine, and show the answer in the preview of that plan."""
     operation_id = uuid.uuid4().hex
-    place.console_app.begin(Job(operation_id, "changes"))
+    place.console_app.begin(Job(operation_id, "reading changes"))
 
     def found(changes: Changes) -> None:
         place.preview.show_asked("changes", changes_page(changes, place.console_app.glyphs))
