@@ -126,9 +126,8 @@ class SqlEditor(SqlText):
     """SQL to type. Esc leaves it, so that plain keys work; tab indents."""
 
     HELP = (
-        "The SQL of this merge. It is saved as you type and checked by Spark when you pause; "
-        "nothing runs until you plan it. Esc leaves the editor, so that plain keys work. While you type, the "
-        "rest of a column, a table or a keyword is offered: tab takes it, ctrl+n offers another."
+        "SQL to type; esc leaves it. Where the rest of a column, a table or a keyword is offered while you type, tab "
+        "takes it and ctrl+n offers another."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         # these too are handled in on_key

@@ -301,3 +301,17 @@ async def test_the_help_on_a_dialog_lists_no_key_of_the_place_below(backend: Fak
         assert told["Keys of this dialog"] == ["ctrl+y", "F1", "esc", "page down", "page up"]
         assert told["Keys everywhere"] == ["ctrl+c", "ctrl+q"]
         assert "F1" not in told["Keys everywhere, not now"]
+
+
+async def test_the_help_on_the_sql_of_a_table_to_create_tells_of_no_merge(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4", "ctrl+t")
+        operator.create.editor.focus()
+        await operator.press("f1")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        dialog = operator.app.screen
+        assert isinstance(dialog, HelpDialog)
+        lines = [one.body.plain for one in dialog.help_text()]
+        assert any(line.startswith("SQL to type") for line in lines)
+        assert not [line for line in lines if "merge" in line.lower() and line != "Go to Merge"]

@@ -57,7 +57,7 @@ def target_of(sql: str) -> str:
 class ComposePane(Vertical, Asking):
     """One statement. Saved as it is typed, checked by Spark when the typing stops."""
 
-    HELP: ClassVar[str] = "The text of this statement, and what Spark says of it."
+    HELP: ClassVar[str] = "This statement's SQL, saved as you type; Spark checks it when you pause, and runs nothing."
 
     class Edited(Message):
         """The text or a value of a marker changed."""
