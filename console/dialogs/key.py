@@ -9,4 +9,5 @@ class KeyDialog(PathDialog):
     """One input."""
 
     MISSING = "Type a key first."
+    IS_REPLACED = True
     HELP = "A key of the plan. Enter looks for it, esc leaves everything as it is."

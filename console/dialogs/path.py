@@ -34,6 +34,8 @@ class PathDialog(Dialog[str]):
 
     AUTO_FOCUS = "Input"
     MISSING: ClassVar[str] = "Type a path first."
+    IS_REPLACED: ClassVar[bool] = False
+    """Whether what is typed replaces the value: a path is typed on."""
     HELP = "What is asked for is typed. Enter takes it, esc leaves everything as it is."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -69,7 +71,7 @@ class PathDialog(Dialog[str]):
 
     def compose_content(self) -> Iterable[Widget]:
         yield Static(Content(visible(self._sentence, lines=True)), markup=False)
-        yield Input(self._value, select_on_focus=False)
+        yield Input(self._value, select_on_focus=self.IS_REPLACED)
         yield Static("", classes="complaint", markup=False)
 
     def compose_buttons(self) -> Iterable[Widget]:

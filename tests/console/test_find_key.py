@@ -143,3 +143,15 @@ async def test_a_question_of_a_merge_that_is_closed_leaves_nothing_running(backe
         await operator.until(lambda: operator.app.merges.keys() == {1}, "one merge")
         backend.release("find_key")
         await operator.until(lambda: not operator.app.status.work, "no work")
+
+
+async def test_the_next_key_is_typed_in_place_of_the_last_one(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await look_for(operator, "10001")
+        await operator.sees("updated by clause 2")
+        await operator.press("slash")
+        await operator.sees("Find a key")
+        assert operator.app.screen.query_one(Input).value == "10001"
+        await operator.press(*"10777", "enter")
+        await operator.sees("deleted by clause 1")
+        assert [typed for _, typed, _ in backend.called("find_key")] == ["10001", "10777"]
