@@ -770,3 +770,30 @@ def test_a_row_without_a_name_is_found_again_by_its_cells() -> None:
     assert [row_again(of("n", "y", "y", "x"), rows, at) for at in range(4)] == [3, 1, 2, 0]
     # behind the last: those that are fetched now
     assert row_again(of("x", "y", "y", "z", "n"), rows, 4) == 4
+
+
+async def test_rows_of_a_version_are_told_in_the_title_until_a_refresh_shows_those_of_now(backend: FakeBackend) -> None:
+    title = "sales.orders · rows as of v40 · r shows those of now"
+    async with console(backend) as operator:
+        place = await open_orders(operator)
+        place.open_table("sales.orders", 40)
+        await operator.sees(title, "100 rows as of version 40")
+        place.action_view("versions")
+        await operator.sees("sales.orders · v41 · 40 files")
+        place.action_view("rows")
+        await operator.sees(title, "100 rows as of version 40")
+        await operator.press("r")
+        await operator.sees("sales.orders · v41 · 40 files", "100 rows; there are more.")
+        assert [call[2] for call in backend.called("table_rows")] == [40, 41]
+
+
+async def test_more_rows_are_offered_only_where_there_may_be_more(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = samples.some_rows(7).model_copy(update={"more": False})
+    monkeypatch.setattr(backend, "table_rows", lambda *_: few)
+    async with console(backend) as operator:
+        place = await open_orders(operator)
+        place.action_view("rows")
+        await operator.sees("7 rows; that is all.")
+        assert "more rows" not in operator.keys

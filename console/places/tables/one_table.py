@@ -117,6 +117,12 @@ class OneTable(Place):
         self._pages.clear()
         self._draw_name()
 
+    def _forget_version(self) -> None:
+        """The rows are those of now again."""
+        if self.shown is not None and self.shown.version is not None:
+            self.shown = replace(self.shown, version=None)
+            self._forget_rows()
+
     def _forget_rows(self) -> None:
         """Other rows are to be shown."""
         self._pages.pop("rows", None)
@@ -199,7 +205,10 @@ class OneTable(Place):
             return
         detail, dot = self.detail, f" {self.console_app.glyphs.dot} "
         parts: list[str] = []
-        if detail is not None:
+        if self.view == "rows" and self.shown.version is not None:
+            # the numbers are those of the newest one
+            parts = [f"rows as of v{self.shown.version}", self.with_keys("{tables.refresh} shows those of now")]
+        elif detail is not None:
             from console.words.format import count, size
 
             if detail.is_delta:
@@ -225,6 +234,7 @@ class OneTable(Place):
         self.view, self._submitted, self._view_failed = view, False, False
         self.query_one("#views", TabLine).chosen = view
         self.query_one("#predicate").display = view == "scan"
+        self._draw_name()
         if self.shown is None:
             return
         self._forget_rows_of_no_version()

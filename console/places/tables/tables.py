@@ -144,7 +144,7 @@ class TablesPlace(OneTable):
         if action in ("cycle", "view", "explore"):
             return self.shown is not None
         if action == "more":
-            return self.shown is not None and self.view == "rows"
+            return self.view == "rows" and self._may_have_more
         if action == "sample":
             return self._is_of_now and self.view == "rows"
         if action == "export":
@@ -160,6 +160,14 @@ class TablesPlace(OneTable):
         """Whether the rows are those of the newest version: no other is sampled."""
         newest = self.detail.version if self.detail is not None else None
         return self.shown is not None and self.shown.is_newest(newest)
+
+    @property
+    def _may_have_more(self) -> bool:
+        """Whether there may be rows beside those that are shown."""
+        page = self._pages.get("rows")
+        if self.shown is None or page is None or page.table is None:
+            return False
+        return len(page.table.rows) >= self.shown.rows or (self.shown.sampled and self._is_of_now)
 
     @override
     def here(self) -> object:
@@ -184,6 +192,7 @@ class TablesPlace(OneTable):
             self.notify(NOT_YET)
             return
         if self.shown is not None:
+            self._forget_version()
             self.look_again()
         if self.shown is None or self.focused is self.table_list.table_tree:
             self.console_app.catalog.forget()
@@ -213,10 +222,7 @@ class TablesPlace(OneTable):
         page = self._pages.get("rows")
         if self.shown is None or page is None or page.table is None:
             return
-        by_chance = self.shown.sampled and self._is_of_now
-        if len(page.table.rows) < self.shown.rows and not by_chance:
-            self.notify("These are all rows.")
-        elif self.shown.rows >= MOST_ROWS:
+        if self.shown.rows >= MOST_ROWS:
             self.notify(f"No more than {MOST_ROWS:,} rows are fetched; a predicate or a version shows others.")
         else:
             # the first that was not there before is looked at
