@@ -94,18 +94,22 @@ def until_short(plan: AnyPlan) -> str:
 
 def made(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None) -> tuple[str, str]:
     """The statement that takes a commit back, "" if none does; and until when it does."""
-    if outcome is None:
-        return undo(plan), f"{NOT_KNOWN}; `undo` looks"
     text = after(plan, outcome, now=now)
-    return "" if text.startswith(NO) else undo(plan, outcome.version), text
+    version = None if outcome is None else outcome.version
+    return "" if text.startswith(NO) else undo(plan, version), text
 
 
-def after(plan: AnyPlan, outcome: Outcome, *, now: datetime | None = None) -> str:
+def after(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None) -> str:
     """Until when a commit that is made can be taken back, as far as its plan knows."""
     found = plan.undo
-    if found is None:
+    if found is None or (outcome is None and found.possible is not False):
         return f"{NOT_KNOWN}; `undo` looks"
-    if outcome.version is not None and plan.target.version >= 0 and outcome.version - 1 != plan.target.version:
+    if (
+        outcome is not None
+        and outcome.version is not None
+        and plan.target.version >= 0
+        and outcome.version - 1 != plan.target.version
+    ):
         # another commit came between, and its age is not the one that was judged
         return f"v{outcome.version - 1} was committed after the plan was made; `undo` says until when it can be back"
     if found.possible is False:

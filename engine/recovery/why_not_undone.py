@@ -20,7 +20,8 @@ def why_not_undone(operation: Operation) -> EngineError | None:
         unknown = f"It is not known yet what operation {op_id} committed."
         return RefusedError(NOT_APPLIED, unknown, "The history says it as soon as it is known.")
     if status == "applied" and kind not in ("merge", "create_table"):
-        again = "Plan the statement again, or RESTORE the version that you want."
+        # of a table that was dropped there is no version
+        again = "Plan the statement again" + ("." if kind == "drop" else ", or RESTORE the version that you want.")
         return RefusedError(NOT_APPLIED, f"Operation {op_id} is an undo itself.", again)
     if status != "applied" or operation.version is None:
         why = "no commit was needed" if operation.committed_nothing else status.replace("_", " ")

@@ -144,6 +144,11 @@ def test_delta_refuses_the_statement_alone_before_a_property_is_raised(undo: dic
     assert not words.needs_undo(make_plan(undo=None))
 
 
+def test_of_a_commit_without_an_outcome_no_statement_is_told_that_its_plan_knows_to_fail() -> None:
+    assert words.made(a_plan(possible=False), None) == ("", "NOT possible: kept a week")
+    assert words.made(a_plan(until=UNTIL), None)[0].startswith("RESTORE TABLE")
+
+
 def test_a_commit_over_another_than_the_judged_version_is_looked_at_anew() -> None:
     assert words.after(a_plan(), outcome(version=10)).startswith("v9 was committed after the plan was made")
     assert words.after(a_plan(), outcome(version=None)) == "kept a week"

@@ -54,3 +54,11 @@ def test_each_reason_is_said(values: dict[str, object], condition: str, message:
 
 def test_the_first_version_of_a_table_that_was_made_can_be_taken_back() -> None:
     assert why_not_undone(operation(kind="create_table", version=0)) is None
+
+
+def test_a_version_to_restore_is_named_only_where_the_table_has_versions() -> None:
+    dropped, restored = why_not_undone(operation(kind="drop", version=None)), why_not_undone(operation(kind="restore"))
+    assert dropped is not None
+    assert dropped.hint == "Plan the statement again."
+    assert restored is not None
+    assert restored.hint == "Plan the statement again, or RESTORE the version that you want."
