@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ async def test_n_opens_another_merge_and_each_keeps_its_text_and_its_plan(backen
         await operator.sees("Preview 7f3a9c")
         await operator.press("n")
         await operator.sees("2 new", "Type a MERGE statement")
+        # no number that looks like the key of a place
+        assert re.findall(r"(\S+) (\d) (?:new|sales)", operator.screen) == [("merge", "1"), ("merge", "2")]
         operator.merge.editor.replace_all("MERGE INTO sales.customers AS c USING x")
         await operator.sees(FIRST, SECOND)
         await operator.press("ctrl+r")

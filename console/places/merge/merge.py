@@ -97,9 +97,9 @@ class MergePlace(FormSqlPlace):
         return self.number == min(self.console_app.merges)
 
     def _merges(self) -> list[tuple[str, str]]:
-        return [
-            (str(number), f"{number} {visible(table) or 'new'}") for number, table in self.console_app.merges.items()
-        ]
+        # a number alone would look like the key of a place
+        named = self.console_app.merges.items()
+        return [(str(number), f"merge {number} {visible(table) or 'new'}") for number, table in named]
 
     @property
     @override
