@@ -261,10 +261,9 @@ class DeltaMergeApp(SparkApp):
         self.action_merge(number)
 
     def action_cycle_merge(self, step: int) -> None:
-        numbers = sorted(self.merges)
+        numbers, before = sorted(self.merges), cast("Place", self.screen_stack[0])
         self.action_merge(numbers[(numbers.index(self._merge) + step) % len(numbers)])
-        # the same key works again: it is not typed into the SQL
-        self.screen_stack[0].set_focus(None)
+        cast("Place", self.screen_stack[0]).come_from(before)
 
     async def close_merge(self, number: int) -> None:
         """Forget a merge; the first one always stays."""

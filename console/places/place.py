@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from console.widgets.lines import KeyLine, Rule, TopLine
 from console.work import Asking, Failure
@@ -44,6 +45,16 @@ class Place(Screen[None], Asking):
 
     def compose_body(self) -> Iterable[Widget]:
         raise NotImplementedError
+
+    def come_from(self, before: Place) -> None:
+        """Where nothing was typed nothing is: the same key works again, and is not typed into a text here."""
+        if not isinstance(before.focused, Input | TextArea):
+            # after what asks for the focus as soon as it is mounted
+            self.call_later(self.app.call_later, self._leave_text)
+
+    def _leave_text(self) -> None:
+        if isinstance(self.focused, Input | TextArea):
+            self.set_focus(None)
 
     def here(self) -> object:
         """What the user is at: what was to go on from here is dropped if this is another by then."""

@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from console.drafts import Draft, DraftStore, OwnDrafts
 from console.places.merge.merge import MergePlace
+from console.widgets.grid import Grid
 from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -204,3 +205,37 @@ def test_a_save_that_waited_while_its_draft_was_forgotten_does_not_bring_it_back
     store.discard("merge-2", 2)
     store.save("merge-2", Draft("late"), 1)
     assert store.names() == []
+
+
+async def test_the_key_to_the_next_merge_is_never_typed_into_one_that_is_first_looked_at(backend: FakeBackend) -> None:
+    drafts = DraftStore(backend.home)
+    for number in (1, 2, 3):
+        drafts.save(f"merge-{number}", Draft(f"MERGE INTO t{number} USING s"), 0)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("MERGE INTO t1 USING s")
+        await operator.press("escape", "full_stop", "full_stop", "full_stop", "comma")
+        await operator.sees("MERGE INTO t3 USING s")
+        assert operator.app.focused is None
+        await operator.press("full_stop")
+        await operator.sees("MERGE INTO t1 USING s")
+
+
+async def test_the_next_merge_is_typed_into_where_the_one_before_was(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.write(MERGE_SQL)
+        await operator.press("alt+n", *"a", "alt+left", *"-", "alt+right", *"c")
+        assert operator.merge.editor.text == "ac"
+        await operator.press("alt+left")
+        assert operator.merge.editor.text == f"-{MERGE_SQL}"
+
+
+async def test_the_next_merge_has_its_cursor_where_it_was(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        cursor = operator.app.focused
+        assert isinstance(cursor, Grid)
+        await operator.press("n", "escape", "comma")
+        assert operator.merge.number == 1
+        assert operator.app.focused is cursor
