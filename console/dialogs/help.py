@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.keys import key_to_character
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
-from console.widgets.keys import catalog, keys_of
+from console.widgets.keys import catalog, is_typed, keys_of
 from console.widgets.page import Paragraph, sentence
 from console.widgets.sentences import Sentences
 
@@ -108,12 +108,12 @@ class HelpDialog(Dialog[None]):
     def _all_keys(self, *, ids: bool) -> list[Paragraph]:
         """The keys that do something where the help was asked for, and then the others."""
         about = self._about
+        inside = takewhile(lambda node: node is not about, (about.focused or about).ancestors_with_self)
         owners: list[tuple[str, DOMNode, list[Binding]]] = [
+            *(("Keys of what has the focus", node, _own_bindings(node)) for node in inside),
             (f"Keys of {'this dialog' if about.is_modal else 'this place'}", about, _own_bindings(about)),
             ("Keys everywhere", self.app, list(Binding.make_bindings(type(self.app).BINDINGS))),
         ]
-        if about.focused is not None:
-            owners.insert(0, ("Keys of what has the focus", about.focused, _own_bindings(about.focused)))
         active = self._active()
         lines: list[Paragraph] = []
         later: list[Paragraph] = []
@@ -121,12 +121,16 @@ class HelpDialog(Dialog[None]):
         """What the console does: a dialog has keys of its own for some of it."""
         for title, node, bindings in owners:
             keyed = self._keyed(bindings)
-            possible = [one for one in keyed if _is_active(one, node, active) and not self._is_typed(one, node)]
+            possible = [
+                one for one in keyed if _is_active(one, node, active) and not is_typed(one.key, node, about.focused)
+            ]
             lines += self._keys(title, possible, ids=ids)
             named = {one.id for one in possible}
             others = [one for one in keyed if one.id not in named and one.action not in told]
+            # a key that does something else here is not told of twice
+            others = [one for one in others if one.key not in active or _is_active(one, node, active)]
             # esc leaves the text in every place; a dialog it closes
-            typed = [one for one in others if not about.is_modal and self._is_typed(one, node)]
+            typed = [one for one in others if not about.is_modal and is_typed(one.key, node, about.focused)]
             typed = [one for one in typed if self._is_possible(one, node)]
             told |= {one.action for one in keyed if one.action.startswith("app.")}
             later += self._keys(f"{title}, after esc", typed, ids=ids)
@@ -145,13 +149,6 @@ class HelpDialog(Dialog[None]):
 
     def _is_possible(self, binding: Binding, node: DOMNode) -> bool:
         return bool(self.app._check_action_state(binding.action, node))
-
-    def _is_typed(self, binding: Binding, node: DOMNode) -> bool:
-        """Whether its key is typed into the text that has the focus, if any has."""
-        focused = self._about.focused
-        if focused is None or focused is node:
-            return False
-        return focused.check_consume_key(binding.key, key_to_character(binding.key))
 
     def _keyed(self, bindings: Iterable[Binding]) -> list[Binding]:
         """One binding for each of the keys in use."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from textual.binding import ActiveBinding, Binding
 from textual.dom import DOMNode
+from textual.keys import REPLACED_KEYS, key_to_character
+from textual.widget import Widget
 
 _NAMES = {
     "question_mark": "?",
@@ -42,6 +44,15 @@ def key_name(key: str, *, plain: bool = False) -> str:
     if not modifiers and len(last) == 1 and last.isupper():
         name = f"shift+{last.lower()}"
     return "+".join([*modifiers, name])
+
+
+def is_typed(key: str, node: DOMNode, focused: Widget | None) -> bool:
+    """Whether a key that ``node`` has a binding for is typed into the text that has the focus."""
+    if focused is None or focused is node:
+        return False
+    # Textual 8.2.8 takes / and + and - for no characters
+    character = key_to_character(key) or ("/" if key in REPLACED_KEYS else None)
+    return focused.check_consume_key(key, character)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from console.shell import shell_of
 from console.status import Status
-from console.widgets.keys import KeyHint, hints
+from console.widgets.keys import KeyHint, hints, is_typed
 from console.words.format import elide_end
 from console.words.visible import visible
 
@@ -224,7 +224,8 @@ class KeyLine(OneLine):
 
     def render(self) -> Content:
         plain = self.console_app.plain
-        entries = hints(self.screen.active_bindings.values(), plain=plain)
+        active, focused = self.screen.active_bindings.values(), self.screen.focused
+        entries = hints((one for one in active if not is_typed(one.binding.key, one.node, focused)), plain=plain)
         # help, the palette and the way out of a lost Spark stay on screen however narrow it is
         last = [entry for entry in entries if entry.action in self.ALWAYS]
         first = [entry for entry in entries if entry not in last]

@@ -315,3 +315,30 @@ async def test_the_help_on_the_sql_of_a_table_to_create_tells_of_no_merge(backen
         lines = [one.body.plain for one in dialog.help_text()]
         assert any(line.startswith("SQL to type") for line in lines)
         assert not [line for line in lines if "merge" in line.lower() and line != "Go to Merge"]
+
+
+@pytest.mark.parametrize("place", ["1", "3"])
+async def test_a_slash_that_would_be_typed_into_the_filter_is_not_offered(backend: FakeBackend, place: str) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press(place)
+        await operator.until(lambda: "/ filter" in operator.keys)
+        await operator.press("slash")
+        await operator.until(lambda: "/ filter" not in operator.keys)
+        await operator.press("f1")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        assert "/" not in told["Keys of this place"]
+        assert "/" in told["Keys of this place, after esc"]
+
+
+async def test_the_help_on_a_list_tells_of_each_key_once(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+o")
+        await operator.sees("type to narrow down")
+        await operator.press("f1")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        assert told["Keys of this dialog"] == ["↓", "ctrl+n", "↑", "page down", "page up", "F1", "esc"]
+        assert told["Keys of this dialog, not now"] == ["F9"]
