@@ -6,7 +6,7 @@ The four names are WITH queries in front of each: they hide nothing of the sessi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.expect.expectation import Expectation
@@ -22,12 +22,15 @@ from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
 from engine.spark.time_limit import time_limit
 from engine.sql.literals import shown
+from engine.sql.names import quote, string
 from engine.sql.sql_text import names_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FAILING_ROWS: Final = 10
+LATE: Final = "__dm_late "
+"""Before the name of a column in the error that its value raises where the commit gives it."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,8 @@ def _evaluated(
     if missing := unknown_columns(expectation, table):
         return _result(expectation, "error", None, f"There is no column {missing[0]}.")
     query = query_of(expectation, table)
+    if expectation.sql is not None and not_known:
+        relations = _with_late(spark, relations, not_known)
     if expectation.sql is None and query.checked == "changes" and "changes" in relations.missing:
         return _result(expectation, "unknown", None, relations.missing["changes"])
     with time_limit(spark, expectation.timeout) as over:
@@ -110,6 +115,9 @@ def _evaluated(
                 return _measured(spark, expectation, query, relations, private)
             return _failing(spark, expectation, query, relations, private)
         except EngineError as error:
+            late = [name for name in not_known if LATE + name in error.message]
+            if late:
+                return _result(expectation, "unknown", None, only_the_commit(late[0]))
             if over.is_set():
                 text = f"It took longer than its timeout of {expectation.timeout} s."
             elif error.condition in ENDS_ALL or lost_blocks(error):
@@ -128,7 +136,28 @@ def _why_unknown(expectation: Expectation, table: Table, relations: Relations, n
             if name in named:
                 return why
     late = [name for name in not_known if name.lower() in named]
-    return f"Only the commit gives {late[0]} its value." if late else ""
+    return only_the_commit(late[0]) if late else ""
+
+
+def only_the_commit(column: str) -> str:
+    return f"Only the commit gives {column} its value."
+
+
+def _with_late(spark: SparkSession, relations: Relations, columns: Sequence[str]) -> Relations:
+    """Relations in which a value of ``columns`` raises where it is computed: SQL reads columns that it does not name,
+    by a star, GROUP BY ALL or other names for them, and Spark computes those alone that the answer rests on."""
+    late = {name.lower() for name in columns}
+
+    def wrapped(view: str) -> str:
+        items = ", ".join(
+            f"CASE WHEN raise_error({string(LATE + name)}) IS NULL THEN {quote(name)} END AS {quote(name)}"
+            if name.lower() in late
+            else quote(name)
+            for name in schema_of(spark, f"SELECT * FROM {view}").names
+        )
+        return f"(SELECT {items} FROM {view})"
+
+    return replace(relations, after=wrapped(relations.after), changes=wrapped(relations.changes))
 
 
 def _measured(
@@ -164,7 +193,14 @@ def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cell
     given = ", ".join(f"c{at}" for at in range(len(names)))
     kept = {at: name for at, name in enumerate(names) if name != CHANGE}
     items = ", ".join(shown(f"c{at}") for at in kept)
-    rows = collected(spark, f"{relations.queries}SELECT {items} FROM ({query.sql}) AS q({given}) LIMIT {FAILING_ROWS}")
+    try:
+        rows = collected(
+            spark, f"{relations.queries}SELECT {items} FROM ({query.sql}) AS q({given}) LIMIT {FAILING_ROWS}"
+        )
+    except EngineError as error:
+        if LATE in error.message:
+            return ()  # which rows fail is known, and not what the commit writes into them
+        raise
     return tuple(dict(zip(kept.values(), row, strict=True)) for row in rows)
 
 

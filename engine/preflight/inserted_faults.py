@@ -157,15 +157,24 @@ def _not_null(inserted: InsertedRows) -> str:
 
 
 def _without_duplicates(inserted: InsertedRows) -> str:
-    """USING with one source row for each key; "" where conditions may take another one, or keys become equal by a
-    cast."""
+    """USING with one source row for each key; "" where conditions may take another one, keys become equal by a cast, or
+    another key is written than the one that ON compares."""
     merge = inserted.merge
     pairs = [plain_columns(merge, key) for key in inserted.keys]
     same = all(pair is not None and pair[0].dataType == pair[1].dataType for pair in pairs)
     conditions = any(one.condition for one in merge.statement.clauses) or len(merge.on) > len(merge.keys)
-    if conditions or not same:
+    written = all(_writes_key(one, key) for one in inserted.clauses for key in inserted.keys)
+    if conditions or not same or not written:
         return ""
     return f"USING {source_without_duplicates(merge)}"
+
+
+def _writes_key(one: ClauseAssignments, key: Key) -> bool:
+    """Whether a clause inserts the source's side of a key into the target's."""
+    name = key.target.target_columns[0].lower()
+    return any(
+        len(path) == 1 and path[0].lower() == name and value.text == key.source.text for path, value in one.given
+    )
 
 
 def plain_columns(merge: AnalyzedMerge, key: Key) -> tuple[StructField, StructField] | None:
@@ -216,8 +225,15 @@ def keys_outside_on(
             count=count,
             exactness="exact",
             keys=() if inserted.private else cells(spark, query),
-            fix="\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, " AND ".join(others)))),
+            fix=_on_the_key_alone(merge, equalities, others),
         )
+
+
+def _on_the_key_alone(merge: AnalyzedMerge, equalities: Sequence[str], others: Sequence[str]) -> str:
+    """ON by the keys, what else it asks for in the clauses; "" where other rows would then be matched by none."""
+    if merge.statement.not_matched_by_source:
+        return ""
+    return "\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, " AND ".join(others))))
 
 
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:

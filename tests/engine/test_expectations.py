@@ -208,6 +208,12 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_changes_" in row[1]]
 
 
+def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
+    found = planned(shop, merge(f"(1, 'a', 10, 1, true, 1, NULL, {NOW}), (1, 'b', 10, 1, true, 1, NULL, {NOW})"))
+    assert found.refused is not None
+    assert {one.status for one in found.expectations} == {"unknown"}
+
+
 def test_a_merge_into_a_table_that_nobody_wrote_to_for_long_is_verified(spark: Any, schema: str) -> None:
     del schema
     spark.sql("CREATE TABLE quiet USING delta AS SELECT id, 'old' AS v FROM range(3)")
@@ -218,12 +224,6 @@ def test_a_merge_into_a_table_that_nobody_wrote_to_for_long_is_verified(spark: A
     checked = verify(spark, found, apply(spark, found), expected)
     told = {one.name: (one.status, one.value) for one in checked.expectations}
     assert told == {"rows": ("fail", "3 -> 4"), "unique_id": ("pass", "0")}
-
-
-def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
-    found = planned(shop, merge(f"(1, 'a', 10, 1, true, 1, NULL, {NOW}), (1, 'b', 10, 1, true, 1, NULL, {NOW})"))
-    assert found.refused is not None
-    assert {one.status for one in found.expectations} == {"unknown"}
 
 
 @pytest.mark.thorough
@@ -328,6 +328,26 @@ def test_a_parent_that_only_the_commit_gives_its_id_is_unknown(spark: Any, schem
     )
     (found,) = planned(spark, sql, "t:\n  - references: {parent: t.id}").expectations
     assert (found.status, found.sentence) == ("unknown", "Only the commit gives id its value.")
+
+
+def test_sql_that_reads_a_value_of_the_commit_without_its_name_is_unknown(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (k BIGINT GENERATED ALWAYS AS IDENTITY, id INT, v INT) USING delta")
+    sql = (
+        "MERGE INTO t USING (SELECT 7 AS id, explode(array(7, 7)) AS v) s ON t.id = s.id "
+        "WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    )
+    text = """
+    t:
+      - {name: grouped, sql: SELECT * FROM after GROUP BY ALL HAVING count(*) > 1}
+      - {name: renamed, sql: "SELECT * FROM (SELECT * FROM after) AS q(a, b, c) WHERE a IS NULL"}
+      - {name: changed, sql: SELECT DISTINCT * FROM changes}
+      - {name: others, sql: SELECT * FROM after WHERE v > 5}
+      - {name: none, sql: SELECT * FROM after WHERE v > 9}
+    """
+    found = planned(spark, sql, text).expectations
+    assert [one.status for one in found] == ["unknown", "unknown", "unknown", "fail", "pass"]
+    assert found[0].sentence == "Only the commit gives k its value."
+    assert found[3].value == "2"
 
 
 def test_a_target_that_is_named_by_its_path_has_the_expectations_of_its_name(spark: Any, schema: str) -> None:

@@ -292,6 +292,15 @@ LATER = "(1, 'a', 10, 5, true), (2, 'b', 20, 4, true)"
             using("(NULL, 'n', 1, 1, true)", f"WHEN NOT MATCHED AND s.n = 1 THEN INSERT * {INSERT}"),
             "NULL_KEYS_INSERTED",
         ),
+        (
+            # matched by the key, the old row would not be deleted
+            using(
+                "(3, 'c', 31, 9, true)",
+                f"{INSERT} WHEN NOT MATCHED BY SOURCE AND t.id = 3 THEN DELETE",
+                on="t.id = s.id AND t.current",
+            ),
+            "KEY_EXISTS_OUTSIDE_ON",
+        ),
     ],
 )
 def test_no_fix_is_written_that_gives_the_rows_to_a_later_clause(shop: Any, sql: str, code: str) -> None:
@@ -306,6 +315,8 @@ def test_no_fix_is_written_that_gives_the_rows_to_a_later_clause(shop: Any, sql:
         using("(7, 'x', 1, 1, true), (7, 'y', 1, 2, true)", INSERT, on="t.id = s.id AND s.n = 1"),
         "MERGE INTO t USING (SELECT * FROM VALUES ('7', 1), ('07', 1) AS x(id, n)) AS s ON t.id = s.id "
         "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (CAST(s.id AS INT), s.n)",
+        # the keys are made one by what the INSERT writes, and differ in the source
+        using("(70, 'x', 1, 1, true), (71, 'y', 1, 2, true)", "WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id DIV 10)"),
     ],
 )
 def test_no_source_without_duplicates_is_written_that_may_keep_the_wrong_row(shop: Any, sql: str) -> None:
