@@ -40,6 +40,8 @@ from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import Commit, commits_after
+from engine.table.delta_log import list_files
+from engine.table.restore_files import missing_files
 from engine.table.table_state import DeltaTableNow, delta_table_now
 from engine.table.transaction import once, refuse_txn_of_create
 
@@ -171,6 +173,7 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, sur
         and _is_other(plan.source, now)
     ):
         raise StalePlanError("SOURCE_CHANGED", f"{plan.source.sql} moved since the plan.", "Plan again.")
+    _refuse_vacuumed(spark, plan, create)
     _check_after(plan, survey)
     if plan.source is not None and plan.statement.form == "as_select" and not plan.source.volatile:
         source = with_counted_source(spark, create, survey.provided).source
@@ -188,6 +191,22 @@ def _is_other(planned: CreateSource, now: CreateSource) -> bool:
     # a plan of an older version has no fingerprint of it
     is_same = planned.fingerprint in (None, now.fingerprint)
     return not is_same or now.pinned_versions != planned.pinned_versions
+
+
+def _refuse_vacuumed(spark: SparkSession, plan: CreatePlan, create: ParsedCreate) -> None:
+    """Raise StalePlanError where VACUUM took files of the older version that is cloned: Delta looks for none, and
+    commits a table that cannot be read."""
+    table = delta_table_now(spark, create.source or "") if create.form == "clone" and create.source_at else None
+    if table is None or plan.source is None:
+        return
+    (version,) = plan.source.pinned_versions.values()
+    files = list_files(spark, table.state.location, version)
+    if missing := missing_files(spark, table.state.location, files):
+        raise StalePlanError(
+            "SOURCE_GONE",
+            f"{plan.source.sql} cannot be read as it was planned, as after a VACUUM: {missing[0]} is gone.",
+            "Clone a version whose files are there.",
+        )
 
 
 def _check_after(plan: CreatePlan, survey: Survey) -> None:

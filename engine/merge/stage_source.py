@@ -61,8 +61,12 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
                 "Plan without --freeze, or cast the column in the source.",
             )
     drop_staged(spark, table)  # of an attempt before
-    # by name: a column may be called as no file's may; a column that the MERGE adds brings its default
-    features = "'delta.columnMapping.mode' = 'name', 'delta.feature.allowColumnDefaults' = 'supported'"
+    # by name: a column may be called as no file's may; a column that the MERGE adds brings its default; those of a
+    # change data feed are no columns of a table that has one, which the session's defaults may give
+    features = (
+        "'delta.columnMapping.mode' = 'name', 'delta.feature.allowColumnDefaults' = 'supported', "
+        "'delta.enableChangeDataFeed' = 'false'"
+    )
     properties = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ({features})"
     try:
         # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them

@@ -17,6 +17,7 @@ from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.plan import Plan
 from engine.plan_statement import plan
+from engine.spark.confs import confs_set
 from engine.spark.spark_errors import translate
 from engine.sql.parse_create import parse_create
 from tests.engine.creates import EVERY
@@ -460,6 +461,18 @@ def test_what_would_be_made_of_another_source_is_refused(
         apply(spark, found)
     assert caught.value.condition == "SOURCE_CHANGED"
     assert not spark.catalog.tableExists("t")
+
+
+@pytest.mark.thorough
+def test_a_clone_of_a_version_whose_files_were_vacuumed_is_refused(spark: Any, schema: str) -> None:
+    made = ("CREATE TABLE o (id INT) USING delta", "INSERT INTO o VALUES (1)")
+    found = planned(spark, "CREATE TABLE t SHALLOW CLONE o VERSION AS OF 1", *made)
+    spark.sql("DELETE FROM o").collect()
+    with confs_set(spark, {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}):
+        spark.sql("VACUUM o RETAIN 0 HOURS").collect()
+    with pytest.raises(StalePlanError, match="is gone") as caught:
+        apply(spark, found)
+    assert caught.value.condition == "SOURCE_GONE"
 
 
 def test_a_refused_plan_is_not_run(spark: Any, schema: str) -> None:

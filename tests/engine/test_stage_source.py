@@ -21,6 +21,7 @@ from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
 from engine.recovery.recover import recover
 from engine.session.connect import Session
+from engine.spark.confs import confs_set
 from tests.conftest import TEST_CONFS, own_schema
 
 CLAUSES = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
@@ -100,6 +101,19 @@ def test_a_column_may_have_any_name_and_hints_stay(shop: Any, elsewhere: Any) ->
     assert "/*+ BROADCAST(deltamerge_rows) */" in looked.splices[0].text
     assert apply(elsewhere, looked).kept
     assert sum(values(shop).values()) == 5
+
+
+@pytest.mark.thorough
+def test_a_change_data_feed_is_kept_where_each_new_table_gets_one(shop: Any) -> None:
+    feed = "delta.enableChangeDataFeed"
+    shop.sql(f"CREATE TABLE fed USING delta TBLPROPERTIES ('{feed}' = 'true') AS SELECT 3L AS id, 7D AS v")
+    with confs_set(shop, {f"spark.databricks.delta.properties.defaults.{feed.split('.')[1]}": "true"}):
+        looked = frozen(
+            shop,
+            "MERGE INTO tgt t USING (SELECT * FROM table_changes('fed', 0)) s ON t.id = s.id "
+            "AND s._change_type = 'insert' WHEN MATCHED THEN UPDATE SET v = s.v",
+        )
+        assert apply(shop, looked).kept
 
 
 def test_a_source_without_rows_is_kept_too(shop: Any, elsewhere: Any) -> None:

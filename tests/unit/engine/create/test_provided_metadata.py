@@ -234,13 +234,15 @@ WHOLE = DESCRIBED[:2]
 
 
 def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Answers(binaryFile=[(4, 40)], TBLPROPERTIES=PROPERTIES, DESCRIBE=WHOLE)
+    session = Answers(binaryFile=[(4, 40, "77")], TBLPROPERTIES=PROPERTIES, DESCRIBE=WHOLE)
     clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", session, location="/w/p*")
     assert session.asked[-1].endswith(r"binaryFile.`/w/p\*`")
     assert (clone.num_files, clone.num_bytes, clone.comment) == (4, 40, None)
+    assert clone.source is not None
+    assert (clone.source.fingerprint, clone.source.pinned_versions) == ("77", {})
     assert clone.columns[0].nullable
     # a path is in no catalog, and an empty folder has no size
-    session = Answers(binaryFile=[(0, None)])
+    session = Answers(binaryFile=[(0, None, None)])
     clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE parquet.`/d*`", session, kind="")
     assert session.asked[-1].endswith("binaryFile.`/d*`")
     assert (clone.num_files, clone.num_bytes, clone.partition_columns) == (0, 0, ())
@@ -257,7 +259,7 @@ def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPa
 def test_a_clone_of_another_format_with_partitions_has_those_of_the_catalog(
     monkeypatch: pytest.MonkeyPatch, partitions: list[str], file: str, condition: str | None
 ) -> None:
-    monkeypatch.setattr(clone_parquet, "files_of_query", lambda *_: [file])
+    monkeypatch.setattr(provided_metadata, "files_of_query", lambda *_: [file])
     rows: list[tuple[object, ...]] = [(one,) for one in partitions]
     session = Answers(PARTITIONS=rows, TBLPROPERTIES=PROPERTIES, DESCRIBE=DESCRIBED)
     clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", session, location="file:/w/my_p")
@@ -274,7 +276,7 @@ def test_a_parquet_table_is_cloned_from_where_its_address_is_its_path(
 
 
 def test_a_clone_of_a_path_has_no_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Answers(binaryFile=[(1, 1)])
+    session = Answers(binaryFile=[(1, 1, "5")])
     clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE parquet.`/d`", session, kind="", field="p")
     assert clone.unclonable is not None
     assert clone.unclonable.condition == "DELTA_UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME"
