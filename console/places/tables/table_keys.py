@@ -26,7 +26,7 @@ KEYS: list[BindingType] = [
     Binding("o", "open_directory", "open directory", id="tables.directory",
             tooltip="Open a directory and list the Delta tables in it"),
     Binding("r", "reload", "refresh", id="tables.refresh",
-            tooltip="Ask Spark again; instead of rows as of a version come those of now"),
+            tooltip="Ask Spark again; the rows are those of now"),
     Binding("x", "export", "export", id="tables.export",
             tooltip="Write the rows that are shown to a CSV, JSON or Parquet file"),
     Binding("f", "favourite", "favourite", show=False, id="tables.favourite",
