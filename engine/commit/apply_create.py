@@ -83,8 +83,9 @@ def apply_create(
         refuse_txn_of_create(spark, create)
         if changed:
             raise session_changed(plan.target.name, changed)
-        check_fresh(spark, plan, create, survey)
+        # what is read wrongly would look like a source that changed
         check_parsed_create(spark, create)
+        check_fresh(spark, plan, create, survey)
         op_id = ""
         if history:
             op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)
