@@ -8,6 +8,7 @@ from console.widgets.page import Column, Row, Table
 from console.words import plan_summary
 from console.words.format import count, number
 from console.words.glyphs import Glyphs
+from console.words.plan_rows import estimated
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -45,9 +46,12 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
         else:
             word = f"{glyphs.unknown} not reported"
         rows.append((visible(metric), number(value), number(actual.get(metric)), word))
+    estimates = plan.estimates if plan is not None and plan.kind == "merge" else {}
     for metric, value in actual.items():
         if metric not in promised and metric not in deviating:
-            rows.append((visible(metric), "-", number(value), "not promised"))
+            estimate = estimates.get(metric)
+            shown, word = ("-", "not promised") if estimate is None else (estimated(estimate), "estimated")
+            rows.append((visible(metric), shown, number(value), word))
     return Table(columns, rows, "There are no numbers to compare.")
 
 

@@ -23,3 +23,10 @@ def test_what_deviates_beside_the_promised_numbers_has_a_row(found: Deviation, r
     for plan in (make_plan(), make_create_plan(), None):
         rows = promise_table(plan, outcome, UNICODE).rows
         assert [one for one in rows if one[0] == found.metric] == [row]
+
+
+def test_what_was_estimated_stands_beside_what_came() -> None:
+    outcome = make_outcome("op").model_copy(update={"metrics": {"numTargetFilesAdded": 4, "scanTimeMs": 7}})
+    rows = promise_table(make_plan(), outcome, UNICODE).rows
+    assert ("numTargetFilesAdded", "1 to 2", "4", "estimated") in rows
+    assert ("scanTimeMs", "-", "7", "not promised") in rows
