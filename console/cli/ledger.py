@@ -20,6 +20,7 @@ from console.words.outcome_sentences import (
     past_rehearsal,
     read,
     rehearsed_as,
+    taken_back,
     without_commit,
 )
 from console.words.visible import visible
@@ -131,6 +132,8 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
     }
     if outcome is not None and outcome.read_version is not None:
         known["read"] = f"{read(outcome.read_version).removeprefix('read ')} ({outcome.verdict})"
+    if found.taken_back_by is not None:
+        known["then"] = taken_back(found.taken_back_by)
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.program_gone:
         parts.append(Text.assemble((f"{signs.warning} ", WARNING), PROGRAM_GONE))

@@ -88,6 +88,15 @@ def past_rehearsal(result: Rehearsal) -> str:
     return f"{line}: {', '.join(differing)}" if differing else line
 
 
+def taken_back(undo: Operation) -> str:
+    """By what an operation was taken back, and when."""
+    from console.words.format import local_time
+
+    at = local_time(undo.finished_at or undo.started_at, zone=True)
+    version = "" if undo.version is None else f", as v{undo.version}"
+    return f"taken back {at} by operation {visible(undo.op_id)}{version}"
+
+
 PROGRAM_GONE = "its program is gone; what became of it is found out when the Spark that it ran on is next connected"
 """Of an operation that runs by the ledger's word alone."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
 GONE = ("undone", "overwritten")
+UNDO_OF = "WHERE undoes = ? AND status = 'applied' ORDER BY seq DESC LIMIT 1"
 COMMITTED = ("applied", *GONE)
 """The statuses of what Delta has committed."""
 _SESSION_CATALOG = "spark_catalog."

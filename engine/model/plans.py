@@ -15,9 +15,13 @@ AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
 
 
 class OperationDetail(Value):
-    """One operation in full: its plan, once it ran its outcome, and the rehearsals of the plan, the newest first."""
+    """One operation in full: its plan, once it ran its outcome, and the rehearsals of the plan, the newest first.
+
+    ``taken_back_by`` is the undo of it that committed.
+    """
 
     operation: Operation
     plan: AnyPlan | None = None
     outcome: Outcome | None = None
     rehearsals: tuple[Rehearsal, ...] = ()
+    taken_back_by: Operation | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -53,8 +53,10 @@ def test_an_operation_from_plan_to_commit(ledger: History) -> None:
     )  # fmt: skip
     restore = ledger.begin_undo(undo)
     assert ledger.get(op_id).operation.status == "applied", "not yet"
+    assert ledger.get(op_id).taken_back_by is None
     ledger.undone(restore, make_outcome(restore))
     assert (ledger.get(op_id).operation.status, ledger.get(op_id).operation.version) == ("undone", 8)
+    assert ledger.get(op_id).taken_back_by == ledger.get(restore).operation
     assert (ledger.get(restore).operation.kind, ledger.get(restore).operation.status) == ("restore", "applied")
 
 

@@ -195,7 +195,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
         f"{dot}plan {short_id(one.plan_id)}",
         (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
     )
-    head = [Paragraph(title), sentence(_when(one), "$foreground-muted")]
+    head = [Paragraph(title), sentence(_when(one), "$foreground-muted"), *_taken_back(detail)]
     if plan is None and one.kind != "merge":
         head.append(sentence(plan_summary.sql_line(one.sql)))
     if plan is not None:
@@ -233,11 +233,17 @@ def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:
     )
 
 
+def _taken_back(detail: OperationDetail) -> list[Paragraph]:
+    undo = detail.taken_back_by
+    return [] if undo is None else [sentence(outcome_sentences.taken_back(undo))]
+
+
 def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:
     """An operation that created or replaced a table: what it did, and what was promised of it."""
     one = detail.operation
     title = f"{_status(one, glyphs)} {glyphs.dot} {visible(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
     head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(one), "$foreground-muted")]
+    head += _taken_back(detail)
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))

@@ -103,6 +103,15 @@ def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
     assert "2 of 2 applied" in listed
 
 
+def test_what_was_taken_back_says_by_what_operation() -> None:
+    undo = an_operation(op_id="undo1", kind="restore", version=10, finished_at="2026-11-21T10:00:00Z")
+    for plan in (make_plan(), make_create_plan()):
+        detail = OperationDetail(operation=an_operation(status="undone"), plan=plan, taken_back_by=undo)
+        shown = text(detail_page(detail, UNICODE, "u"))
+        assert "taken back 2026-11-21" in shown
+        assert "by operation undo1, as v10" in shown
+
+
 @pytest.mark.parametrize(
     "changes",
     [
