@@ -23,7 +23,7 @@ from engine.sql.sql_text import (
     split_top_level,
     tokenize,
 )
-from engine.sql.store_types import ddl, is_same
+from engine.sql.store_types import DECIMAL, ddl, is_same
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -152,7 +152,7 @@ def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str
     ]
     if not given:
         return
-    casts = ", ".join(f"try_cast({value} AS {data_type}) IS NULL" for _, value, data_type in given)
+    casts = ", ".join(_is_no_value(value, data_type) for _, value, data_type in given)
     row = collected(spark, f"SELECT {casts}")[0]
     for is_bad, (column, value, data_type) in zip(row, given, strict=True):
         if is_bad:
@@ -161,6 +161,16 @@ def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str
                 f"{value[:40]} is no {data_type.upper()}, and {column} is one.",
                 "Type a value of that type, or a predicate.",
             )
+
+
+def _is_no_value(value: str, data_type: str) -> str:
+    """Whether a value is none of a type, or would be rounded to one."""
+    decimal, cast = DECIMAL.fullmatch(data_type.lower()), f"try_cast({value} AS {data_type})"
+    finer = (
+        f"DECIMAL(38, {min(int(decimal[2]) + 9, 38)})" if decimal else {"date": "TIMESTAMP_NTZ"}.get(data_type.lower())
+    )
+    rounded = f" OR coalesce(try_cast({value} AS {finer}) <> try_cast({cast} AS {finer}), FALSE)" if finer else ""
+    return f"{cast} IS NULL{rounded}"
 
 
 def _items(texts: Sequence[str]) -> str:

@@ -116,7 +116,10 @@ def _exists_in_target(planned: PlannedMerge, narrow: Sequence[str]) -> str:
 def _collides(spark: SparkSession, planned: PlannedMerge) -> dict[str, str]:
     """Whether another source row has other keys that become the same as Spark compares them."""
     keys = compared_keys(planned.merge, source_casts(spark, planned.merge))
-    same = " AND ".join(f"{cast} = {OTHER}.c{n}" for n, (_, cast) in enumerate(keys))
+    same = " AND ".join(
+        f"{cast} {'<=>' if key.null_safe else '='} {OTHER}.c{n}"
+        for n, (key, (_, cast)) in enumerate(zip(planned.merge.keys, keys, strict=True))
+    )
     equal = " AND ".join(f"{raw} <=> {OTHER}.r{n}" for n, (raw, _) in enumerate(keys))
     rows = f"(SELECT {raw_and_cast(keys)} FROM {planned.source.view} AS {SOURCE}) AS {OTHER}"
     return {"KEYS_COLLIDE_BY_CAST": f"EXISTS (SELECT 1 FROM {rows} WHERE {same} AND NOT ({equal}))"}

@@ -21,6 +21,7 @@ from engine.model.plan import Remark
 from engine.model.value import Accuracy, Cells
 from engine.preflight.assignments import ClauseAssignments
 from engine.preflight.typed_parts import (
+    all_of,
     as_stored,
     clause_with,
     is_last_of_its_kind,
@@ -233,7 +234,7 @@ def _on_the_key_alone(merge: AnalyzedMerge, equalities: Sequence[str], others: S
     """ON by the keys, what else it asks for in the clauses; "" where other rows would then be matched by none."""
     if merge.statement.not_matched_by_source:
         return ""
-    return "\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, " AND ".join(others))))
+    return "\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, all_of(others))))
 
 
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import Remark
 from engine.preflight.inserted_faults import cells, plain_columns
+from engine.preflight.typed_parts import all_of
 from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
@@ -54,10 +55,10 @@ def keys_that_collide(
     casts = source_casts(spark, merge)
     if not casts:
         return
-    keys = [key for key in merge.keys if not key.null_safe]
+    keys = merge.keys
     columns = raw_and_cast(compared_keys(merge, casts))
     of_raw, of_cast = (", ".join(f"{letter}{n}" for n in range(len(keys))) for letter in "rc")
-    known = " AND ".join(f"c{n} IS NOT NULL" for n in range(len(keys)))
+    known = " AND ".join(f"c{n} IS NOT NULL" for n, key in enumerate(keys) if not key.null_safe)
     groups = (
         f"(SELECT {of_cast}, sum(n) AS n FROM (SELECT {of_raw}, {of_cast}, count(*) AS n FROM (SELECT {columns} FROM "
         f"{source.view} AS {SOURCE}) WHERE {known} GROUP BY {of_raw}, {of_cast}) "
@@ -76,13 +77,21 @@ def keys_that_collide(
         count=count,
         exactness="exact",
         keys=() if private else cells(spark, f"SELECT {items} FROM {groups} LIMIT {SOME}"),
-        fix="ON " + " AND ".join(_in_the_type_of_the_source(merge, key, key in casts) for key in keys),
+        fix=_on_in_the_types_of_the_source(merge, casts),
     )
 
 
+def _on_in_the_types_of_the_source(merge: AnalyzedMerge, casts: Iterable[Key]) -> str:
+    """ON that keeps such keys apart; "" where a clause takes the rows that are matched no more: an INSERT would write
+    the same key twice."""
+    if not merge.statement.matched_only:
+        return ""
+    return f"ON {all_of(_in_the_type_of_the_source(merge, one.typed, casts) for one in merge.on)}"
+
+
 def compared_keys(merge: AnalyzedMerge, casts: Mapping[Key, str]) -> list[tuple[str, str]]:
-    """The source side of each key that is no ``<=>``: as it is, and as Spark compares it (:func:`source_casts`)."""
-    texts = {key: f"({key.source.text}\n)" for key in merge.keys if not key.null_safe}
+    """The source side of each key: as it is, and as Spark compares it (:func:`source_casts`)."""
+    texts = {key: f"({key.source.text}\n)" for key in merge.keys}
     return [(text, f"try_cast({text} AS {casts[key]})" if key in casts else text) for key, text in texts.items()]
 
 
@@ -91,9 +100,11 @@ def raw_and_cast(compared: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{raw} AS r{n}, {cast} AS c{n}" for n, (raw, cast) in enumerate(compared))
 
 
-def _in_the_type_of_the_source(merge: AnalyzedMerge, key: Key, is_cast: bool) -> str:
-    if not is_cast:
-        return key.typed
+def _in_the_type_of_the_source(merge: AnalyzedMerge, conjunct: str, casts: Iterable[Key]) -> str:
+    """A conjunct of ON, as typed unless it is a key that is cast."""
+    key = next((key for key in casts if key.typed == conjunct), None)
+    if key is None:
+        return conjunct
     (name,) = key.source.source_columns[:1]
     return f"CAST({key.target.typed} AS {merge.source_type[name].dataType.simpleString().upper()}) = {key.source.typed}"
 

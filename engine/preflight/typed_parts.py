@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
 from engine.preflight.find_conflicts import one_row_a_key, order_columns, prefix_of
+from engine.sql.expressions import read_expression
+from engine.sql.lexer import tokenize
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause
 
@@ -19,6 +23,21 @@ def typed_column(merge: AnalyzedMerge, name: str) -> str:
 def clause_with(merge: AnalyzedMerge, one: ClauseAssignments, condition: str) -> str:
     """The clause, to which ``condition`` is added behind its own: it may fail for rows that the clause leaves out."""
     return _with_condition(merge.typed.clauses[merge.statement.clauses.index(one.clause)], condition)
+
+
+def all_of(conjuncts: Iterable[str]) -> str:
+    """Their AND: a conjunct of ON is without the brackets that it had."""
+    return " AND ".join(f"({text})" if is_or(text) else text for text in conjuncts)
+
+
+def is_or(text: str) -> bool:
+    _, root = read_expression(text)
+    return root.kind == "binary" and root.name == "OR"
+
+
+def holds_query(text: str) -> bool:
+    """Whether a subquery may stand in it, which Delta takes in no condition of a clause."""
+    return any(token.word == "SELECT" for token in tokenize(text))
 
 
 def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:

@@ -24,7 +24,14 @@ from engine.preflight.assignments import Assignment, ClauseAssignments, kept, ne
 from engine.preflight.row_checks import risky_parts
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
-from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
+from engine.preflight.typed_parts import (
+    as_stored,
+    clause_with,
+    holds_query,
+    is_last_of_its_kind,
+    typed_column,
+    typed_values,
+)
 from engine.spark.may_raise import HARMLESS
 from engine.sql.literals import shown
 from engine.sql.names import quote
@@ -49,6 +56,7 @@ REPEATABLE = HARMLESS | {
     *("substr", "substring", "left", "right", "replace", "split", "element_at", "struct", "array", "transform"),
     *("date", "timestamp", "to_date", "to_timestamp", "date_add", "date_sub", "datediff", "date_trunc", "trunc"),
 }
+CHAR = re.compile(r"\bchar\(")
 VERSION = re.compile(r"tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz")
 VERSION_NAMES = frozenset(
     ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
@@ -315,7 +323,9 @@ def _idle_files(idle: Sequence[FileMatches], matches: Matches) -> str:
 def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:
     """The condition, in the operator's names, that holds where a compared column changes."""
     values = {name: value for name, value in _values(merge, one).items() if name in compared.compared}
-    if any(a.column.name in values and _differs_by_field(a) for a in one.columns):
+    if any(a.column.name in values and (_differs_by_field(a) or _is_padded(a)) for a in one.columns):
+        return ""
+    if any(map(holds_query, values.values())):
         return ""
     old = {name.lower() for name in merge.target_type.names}
     pairs = [
@@ -331,10 +341,16 @@ def _differs_by_field(a: Assignment) -> bool:
     return "struct" in types_in(a.column.type) and (a.given is None or a.given.type != a.column.type)
 
 
+def _is_padded(a: Assignment) -> bool:
+    """Whether a read fills a CHAR up, which Delta takes of the target in no condition of a clause."""
+    raw = a.column.raw_type
+    return a.column.padded and raw is not None and CHAR.search(raw.simpleString()) is not None
+
+
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
     value = _values(merge, one).get(column)
     # a row without a version is no older row
-    return f"coalesce({value} >= {typed_column(merge, column)}, TRUE)" if value else ""
+    return f"coalesce({value} >= {typed_column(merge, column)}, TRUE)" if value and not holds_query(value) else ""
 
 
 def _values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:

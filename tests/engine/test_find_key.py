@@ -208,6 +208,17 @@ def test_what_cannot_be_asked_says_so(shop: Any, planned: Plan) -> None:
         find_key(shop, gone, "1")
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(("kind", "key"), [("DECIMAL(10, 2)", "1.505"), ("DATE", "'2020-01-01 10:00:00'")])
+def test_a_key_that_would_be_rounded_is_none_of_its_column(shop: Any, kind: str, key: str) -> None:
+    shop.sql(f"CREATE OR REPLACE TABLE rounded (id {kind}, v INT) USING delta")
+    merge = f"MERGE INTO rounded t USING (SELECT CAST(NULL AS {kind}) AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    looked = plan(shop, merge, rows=0)
+    with pytest.raises(EngineError, match="KEY_NOT_UNDERSTOOD"):
+        find_key(shop, looked, key)
+    assert find_key(shop, looked, key.replace("505", "50").replace("10:00", "00:00")).rows == ()
+
+
 def test_a_key_is_judged_after_another_commit_but_not_by_other_columns(shop: Any) -> None:
     shop.sql("CREATE TABLE moved (id BIGINT, v STRING) USING delta")
     shop.sql("INSERT INTO moved VALUES (1, 'a')")

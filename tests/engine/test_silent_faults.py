@@ -193,6 +193,11 @@ CASES = {
         "WHEN MATCHED THEN UPDATE SET v = s.v",
         {"KEYS_COLLIDE_BY_CAST": 2},
     ),
+    "keys of text that become one number, and differ in the part in which NULL is a value": (
+        "MERGE INTO t USING (SELECT * FROM VALUES ('1', 'a'), ('01', 'b') AS x(id, v)) AS s "
+        "ON t.id = s.id AND t.v <=> s.v WHEN MATCHED THEN DELETE",
+        {},
+    ),
     "BIGINT keys that become one DOUBLE": (
         "MERGE INTO d USING (SELECT * FROM VALUES (9007199254740992L), (9007199254740993L), (5L) AS x(id)) AS s "
         "ON d.id = s.id WHEN MATCHED THEN DELETE",
@@ -254,6 +259,31 @@ def test_what_is_told_of_a_fault_can_be_pasted(shop: Any) -> None:
         assert found.keys() - faults(planned(shop, sql)).keys() == {code}, sql
 
 
+def test_a_fix_of_keys_of_two_types_keeps_all_that_on_asks_for(shop: Any) -> None:
+    merge = (
+        "MERGE INTO t USING (SELECT * FROM VALUES ('7', 'a'), ('07', 'b') AS x(id, v)) AS s "
+        "ON t.id = s.id AND t.current AND (s.v > 'a' OR t.n = 1) WHEN MATCHED THEN UPDATE SET v = s.v"
+    )
+    fix = faults(planned(shop, merge))["KEYS_COLLIDE_BY_CAST"].fix
+    assert fix == "ON CAST(t.id AS STRING) = s.id AND t.current AND (s.v > 'a' OR t.n = 1)"
+    inserting = f"{merge} WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    assert faults(planned(shop, inserting))["KEYS_COLLIDE_BY_CAST"].fix == ""
+
+
+def test_what_on_asks_for_by_or_stays_one_condition_in_a_fix(shop: Any) -> None:
+    sql = using("(3, 'c', 31, 9, true)", UPSERT, on="t.id = s.id AND (t.current OR s.n = 1)")
+    assert "AND (t.current OR s.n = 1) THEN" in faults(planned(shop, sql))["KEY_EXISTS_OUTSIDE_ON"].fix
+
+
+@pytest.mark.thorough
+def test_no_fix_is_written_that_compares_a_char(shop: Any) -> None:
+    """Delta takes a CHAR of the target in no condition of a clause."""
+    shop.sql("CREATE TABLE chars (id INT, c CHAR(5)) USING delta")
+    shop.sql("INSERT INTO chars VALUES (1, 'ab')")
+    merge = "MERGE INTO chars t USING (SELECT 1 AS id, 'ab' AS c) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET c = s.c"
+    assert faults(planned(shop, merge))["UPDATES_CHANGE_NOTHING"].fix == ""
+
+
 def test_no_fix_is_written_that_would_compare_the_fields_of_a_struct_by_their_places(shop: Any) -> None:
     shop.sql("CREATE TABLE structs USING DELTA AS SELECT 1 AS id, 'x' AS v, named_struct('a', 1, 'b', 2) AS st")
     source = "(SELECT 1 AS id, 'x' AS v, named_struct('b', 2S, 'a', 1S) AS st) AS s"
@@ -292,6 +322,7 @@ LATER = "(1, 'a', 10, 5, true), (2, 'b', 20, 4, true)"
             using("(NULL, 'n', 1, 1, true)", f"WHEN NOT MATCHED AND s.n = 1 THEN INSERT * {INSERT}"),
             "NULL_KEYS_INSERTED",
         ),
+        (using("(1, 'a', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = (SELECT 10)"), "UPDATES_CHANGE_NOTHING"),
         (
             # matched by the key, the old row would not be deleted
             using(
