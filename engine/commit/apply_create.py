@@ -166,17 +166,12 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, sur
         raise _stale(plan, survey.refused.message if survey.refused else "another table is there")
     if not plan.changes_something:
         return
-    now = survey.provided.source
-    if (
-        plan.source is not None
-        and plan.statement.form != "as_select"
-        and now is not None
-        and _is_other(plan.source, now)
-    ):
+    is_query, now = plan.statement.form == "as_select", survey.provided.source
+    if plan.source is not None and now is not None and not is_query and _is_other(plan.source, now):
         raise StalePlanError("SOURCE_CHANGED", f"{plan.source.sql} moved since the plan.", "Plan again.")
     _refuse_vacuumed(spark, plan, create)
     _check_after(plan, survey)
-    if plan.source is not None and plan.statement.form == "as_select" and not plan.source.volatile:
+    if plan.source is not None and is_query and not plan.source.volatile:
         source = with_counted_source(spark, create, survey.provided).source
         if source is not None and source.fingerprint != plan.source.fingerprint:
             raise StalePlanError(

@@ -88,7 +88,13 @@ def evaluate(
 
     One that cannot be computed, or takes longer than its timeout, has the status ``error``.
     """
-    return tuple(_evaluated(spark, one.expectation, table, relations, private, not_known) for one in declared)
+    by_sql = any(one.expectation.sql is not None for one in declared)
+    late = _with_late(spark, relations, not_known) if not_known and by_sql else relations
+
+    def evaluated(one: Expectation) -> ExpectationResult:
+        return _evaluated(spark, one, table, relations if one.sql is None else late, private, not_known)
+
+    return tuple(evaluated(one.expectation) for one in declared)
 
 
 def _evaluated(
@@ -105,8 +111,6 @@ def _evaluated(
     if missing := unknown_columns(expectation, table):
         return _result(expectation, "error", None, f"There is no column {missing[0]}.")
     query = query_of(expectation, table)
-    if expectation.sql is not None and not_known:
-        relations = _with_late(spark, relations, not_known)
     if expectation.sql is None and query.checked == "changes" and "changes" in relations.missing:
         return _result(expectation, "unknown", None, relations.missing["changes"])
     with time_limit(spark, expectation.timeout) as over:
@@ -117,7 +121,8 @@ def _evaluated(
         except EngineError as error:
             late = [name for name in not_known if LATE + name in error.message]
             if late:
-                return _result(expectation, "unknown", None, only_the_commit(late[0]))
+                # one name may begin as another does
+                return _result(expectation, "unknown", None, only_the_commit(max(late, key=len)))
             if over.is_set():
                 text = f"It took longer than its timeout of {expectation.timeout} s."
             elif error.condition in ENDS_ALL or lost_blocks(error):

@@ -24,6 +24,7 @@ from engine.preflight.typed_parts import (
     all_of,
     as_stored,
     clause_with,
+    holds_query,
     is_last_of_its_kind,
     keys_outside_on_query,
     matched_with,
@@ -153,6 +154,8 @@ def _not_null(inserted: InsertedRows) -> str:
         ]
         if known and not is_last_of_its_kind(inserted.merge, one):
             return ""
+        if any(map(holds_query, known)):
+            return ""
         clauses += [clause_with(inserted.merge, one, " AND ".join(known))] if known else []
     return "\n".join(clauses)
 
@@ -195,8 +198,8 @@ def keys_outside_on(
     """KEY_EXISTS_OUTSIDE_ON: ON without its other conjuncts would match these rows. ``files`` are the target's."""
     merge, source = inserted.merge, inserted.source
     equalities = [key.typed for key in inserted.keys]
-    others = [e.typed for e in merge.on if e.typed not in equalities]
-    if not others or checks.history:
+    asked = all_of(e.typed for e in merge.on if e.typed not in equalities)
+    if not asked or checks.history:
         return
     on = " AND ".join(
         f"({key.source.text}\n) {'<=>' if key.null_safe else '='} ({key.target.text}\n)" for key in inserted.keys
@@ -209,7 +212,7 @@ def keys_outside_on(
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
             sentence="Whether inserted keys exist in the table is unknown: it reads more than max_bytes allows.",
-            evidence=f"ON also asks for {' AND '.join(others)}. A query counts the rows, and reads all of the table.",
+            evidence=f"ON also asks for {asked}. A query counts the rows, and reads all of the table.",
             exactness="unknown",
             fix=keys_outside_on_query(merge, " AND ".join(equalities)),
         )
@@ -222,19 +225,19 @@ def keys_outside_on(
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
             sentence=f"{count:,} inserted {_rows(count)} a key that the table has already, in rows that ON leaves out.",
-            evidence=f"ON also asks for {' AND '.join(others)}.",
+            evidence=f"ON also asks for {asked}.",
             count=count,
             exactness="exact",
             keys=() if inserted.private else cells(spark, query),
-            fix=_on_the_key_alone(merge, equalities, others),
+            fix=_on_the_key_alone(merge, equalities, asked),
         )
 
 
-def _on_the_key_alone(merge: AnalyzedMerge, equalities: Sequence[str], others: Sequence[str]) -> str:
+def _on_the_key_alone(merge: AnalyzedMerge, equalities: Sequence[str], asked: str) -> str:
     """ON by the keys, what else it asks for in the clauses; "" where other rows would then be matched by none."""
     if merge.statement.not_matched_by_source:
         return ""
-    return "\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, all_of(others))))
+    return "\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, asked)))
 
 
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:

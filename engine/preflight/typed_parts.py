@@ -8,7 +8,6 @@ from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
 from engine.preflight.find_conflicts import one_row_a_key, order_columns, prefix_of
 from engine.sql.expressions import read_expression
-from engine.sql.lexer import tokenize
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause
 
@@ -36,8 +35,9 @@ def is_or(text: str) -> bool:
 
 
 def holds_query(text: str) -> bool:
-    """Whether a subquery may stand in it, which Delta takes in no condition of a clause."""
-    return any(token.word == "SELECT" for token in tokenize(text))
+    """Whether a subquery stands in it, which Delta takes in no condition of a clause."""
+    _, root = read_expression(text)
+    return any(node.kind == "subquery" for node in root.walk())
 
 
 def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:

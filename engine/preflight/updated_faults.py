@@ -33,6 +33,7 @@ from engine.preflight.typed_parts import (
     typed_values,
 )
 from engine.spark.may_raise import HARMLESS
+from engine.sql.char_types import is_char
 from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause
@@ -56,7 +57,6 @@ REPEATABLE = HARMLESS | {
     *("substr", "substring", "left", "right", "replace", "split", "element_at", "struct", "array", "transform"),
     *("date", "timestamp", "to_date", "to_timestamp", "date_add", "date_sub", "datediff", "date_trunc", "trunc"),
 }
-CHAR = re.compile(r"\bchar\(")
 VERSION = re.compile(r"tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz")
 VERSION_NAMES = frozenset(
     ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
@@ -344,7 +344,7 @@ def _differs_by_field(a: Assignment) -> bool:
 def _is_padded(a: Assignment) -> bool:
     """Whether a read fills a CHAR up, which Delta takes of the target in no condition of a clause."""
     raw = a.column.raw_type
-    return a.column.padded and raw is not None and CHAR.search(raw.simpleString()) is not None
+    return a.column.padded and raw is not None and any(map(is_char, types_in(raw)))
 
 
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from console.app import DeltaMergeApp
+from console.dialogs.help import HelpDialog
 from console.places.create.create import CreatePlace
 from console.places.merge.merge import MergePlace
 from tests.console.fake_backend import FakeBackend
@@ -91,6 +92,14 @@ class Operator:
         self.merge.editor.replace_all(sql)
         self.merge.editor.focus()
         await self.pilot.pause()
+
+    async def help(self, key: str = "f1") -> HelpDialog:
+        """Ask for help on what has the focus."""
+        await self.press(key)
+        await self.until(lambda: isinstance(self.app.screen, HelpDialog))
+        dialog = self.app.screen
+        assert isinstance(dialog, HelpDialog)
+        return dialog
 
     async def plan(self, sql: str) -> None:
         """From wherever one is to the preview of this statement."""

@@ -72,10 +72,8 @@ def test_each_key_of_the_readmes_table_does_what_it_says_there() -> None:
 async def test_the_help_names_every_key_of_its_place_and_of_the_whole_console(backend: FakeBackend, place: str) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await operator.warm()
-        await operator.press(place, "escape", "question_mark")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        dialog = operator.app.screen
-        assert isinstance(dialog, HelpDialog)
+        await operator.press(place, "escape")
+        dialog = await operator.help("question_mark")
         told = {(one.lead.plain.strip(), one.body.plain) for one in dialog.help_text()}
         owner = next(spec.label for spec in PLACES if spec.key == place)
         for bindings in (all_bindings()[owner], all_bindings()["Everywhere"]):
@@ -239,9 +237,7 @@ async def test_the_help_says_which_keys_do_nothing_now(backend: FakeBackend) -> 
         await operator.sees("Spark accepts it")
         told = {}
         for view in ("text", "preview"):
-            await operator.press("f1")
-            await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-            told[view] = possible_keys(operator.app.screen)  # type: ignore[arg-type]
+            told[view] = possible_keys(await operator.help())
             await operator.press("escape")
             if view == "text":
                 await operator.plan(MERGE_SQL)
@@ -256,10 +252,7 @@ async def test_of_two_actions_of_one_key_the_help_tells_of_the_possible_one(back
     backend.plans = [a_refused_plan()]
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        dialog = operator.app.screen
-        assert isinstance(dialog, HelpDialog)
+        dialog = await operator.help()
         assert "Why this plan cannot be committed" in possible_keys(dialog)
         assert "Commit exactly this plan; asks first" not in [one.body.plain for one in dialog.help_text()]
 
@@ -280,9 +273,7 @@ async def test_the_help_on_a_text_lists_no_key_that_is_typed_into_it(backend: Fa
     async with console(backend) as operator:
         await operator.write(MERGE_SQL)
         await operator.sees("Spark accepts it")
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        told = keys_told(await operator.help())
         assert {"ctrl+r", "F5"} <= set(told["Keys of this place"])
         assert {"alt+1", "F1", "ctrl+p"} <= set(told["Keys everywhere"])
         now = {key for title in told if not title.endswith(("not now", "after esc")) for key in told[title]}
@@ -295,9 +286,7 @@ async def test_the_help_on_a_dialog_lists_no_key_of_the_place_below(backend: Fak
         await operator.plan(MERGE_SQL)
         await operator.press("c")
         await operator.sees("Commit plan")
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        told = keys_told(await operator.help())
         assert told["Keys of this dialog"] == ["ctrl+y", "F1", "esc", "page down", "page up"]
         assert told["Keys everywhere"] == ["ctrl+c", "ctrl+q"]
         assert "F1" not in told["Keys everywhere, not now"]
@@ -308,10 +297,7 @@ async def test_the_help_on_the_sql_of_a_table_to_create_tells_of_no_merge(backen
         await operator.warm()
         await operator.press("4", "ctrl+t")
         operator.create.editor.focus()
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        dialog = operator.app.screen
-        assert isinstance(dialog, HelpDialog)
+        dialog = await operator.help()
         lines = [one.body.plain for one in dialog.help_text()]
         assert any(line.startswith("SQL to type") for line in lines)
         assert not [line for line in lines if "merge" in line.lower() and line != "Go to Merge"]
@@ -325,9 +311,7 @@ async def test_a_slash_that_would_be_typed_into_the_filter_is_not_offered(backen
         await operator.until(lambda: "/ filter" in operator.keys)
         await operator.press("slash")
         await operator.until(lambda: "/ filter" not in operator.keys)
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        told = keys_told(await operator.help())
         assert "/" not in told["Keys of this place"]
         assert "/" in told["Keys of this place, after esc"]
 
@@ -337,8 +321,6 @@ async def test_the_help_on_a_list_tells_of_each_key_once(backend: FakeBackend) -
         await operator.write(MERGE_SQL)
         await operator.press("ctrl+o")
         await operator.sees("type to narrow down")
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
-        told = keys_told(operator.app.screen)  # type: ignore[arg-type]
+        told = keys_told(await operator.help())
         assert told["Keys of this dialog"] == ["↓", "ctrl+n", "↑", "page down", "page up", "F1", "esc"]
         assert told["Keys of this dialog, not now"] == ["F9"]

@@ -11,7 +11,6 @@ from textual.keys import key_to_character
 from textual.widgets import Input
 
 from console.dialogs.commit import CommitDialog
-from console.dialogs.help import HelpDialog
 from console.dialogs.part import PartDialog
 from console.widgets.editor import SqlEditor
 from tests.console.drive import Operator, console
@@ -95,8 +94,7 @@ async def test_f1_helps_in_a_dialog_and_leaves_it_open(backend: FakeBackend) -> 
         await operator.plan(MERGE_SQL)
         await operator.press("c")
         await operator.sees("Commit plan")
-        await operator.press("f1")
-        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        await operator.help()
         await operator.sees("The commit of one plan.")
         await operator.press("escape")
         assert isinstance(operator.app.screen, CommitDialog)

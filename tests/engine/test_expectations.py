@@ -350,6 +350,15 @@ def test_sql_that_reads_a_value_of_the_commit_without_its_name_is_unknown(spark:
     assert found[3].value == "2"
 
 
+@pytest.mark.thorough
+def test_of_two_values_of_the_commit_the_one_that_is_read_is_named(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (k DOUBLE, k2 DOUBLE, id INT) USING delta")
+    sql = "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (k, k2, id) "
+    renamed = "t: [{name: renamed, sql: 'SELECT * FROM (SELECT * FROM after) AS q(a, b, c) WHERE b > 0'}]"
+    (found,) = planned(spark, f"{sql}VALUES (rand(), rand(), s.id)", renamed).expectations
+    assert (found.status, found.sentence) == ("unknown", "Only the commit gives k2 its value.")
+
+
 def test_a_target_that_is_named_by_its_path_has_the_expectations_of_its_name(spark: Any, schema: str) -> None:
     spark.sql("CREATE TABLE t (id INT) USING delta")
     path = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"].removeprefix("file:")

@@ -324,6 +324,10 @@ LATER = "(1, 'a', 10, 5, true), (2, 'b', 20, 4, true)"
         ),
         (using("(1, 'a', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = (SELECT 10)"), "UPDATES_CHANGE_NOTHING"),
         (
+            using(NEW, "WHEN NOT MATCHED THEN INSERT (id, v) VALUES ((SELECT CAST(NULL AS INT)), s.v)"),
+            "NULL_KEYS_INSERTED",
+        ),
+        (
             # matched by the key, the old row would not be deleted
             using(
                 "(3, 'c', 31, 9, true)",
