@@ -88,13 +88,13 @@ def evaluate(
 
     One that cannot be computed, or takes longer than its timeout, has the status ``error``.
     """
-    by_sql = any(one.expectation.sql is not None for one in declared)
+    expectations = [one.expectation for one in declared]
+    by_sql = any(one.sql is not None for one in expectations)
     late = _with_late(spark, relations, not_known) if not_known and by_sql else relations
-
-    def evaluated(one: Expectation) -> ExpectationResult:
-        return _evaluated(spark, one, table, relations if one.sql is None else late, private, not_known)
-
-    return tuple(evaluated(one.expectation) for one in declared)
+    return tuple(
+        _evaluated(spark, one, table, relations if one.sql is None else late, private, not_known)
+        for one in expectations
+    )
 
 
 def _evaluated(
