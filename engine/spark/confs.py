@@ -34,8 +34,12 @@ ONE_JOB = {
     LIMIT_PARTITIONS: "1000",
 }
 FEW_ROWS = 1_000_000
-# To write Java for a query and compile it takes longer than to run it over so few rows.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+# To write Java for a query and compile it takes longer than to run it over so few rows, and a second task to start.
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+}
 VERY_FEW_ROWS = 50_000
 
 
