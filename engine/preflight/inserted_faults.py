@@ -24,7 +24,7 @@ from engine.preflight.typed_parts import (
     all_of,
     as_stored,
     clause_with,
-    holds_query,
+    fit_in_condition,
     is_last_of_its_kind,
     keys_outside_on_query,
     matched_with,
@@ -147,14 +147,11 @@ def _not_null(inserted: InsertedRows) -> str:
     for one in inserted.clauses:
         values = typed_values(inserted.merge, one)
         columns = {a.column.name: a for a in one.columns}
-        known = [
-            f"{as_stored(columns[name], values[name])} IS NOT NULL"
-            for name in columns_of_target(keys)
-            if name in values
-        ]
+        names = [name for name in columns_of_target(keys) if name in values]
+        known = [f"{as_stored(columns[name], values[name])} IS NOT NULL" for name in names]
         if known and not is_last_of_its_kind(inserted.merge, one):
             return ""
-        if any(map(holds_query, known)):
+        if not fit_in_condition(inserted.merge, one, names, cast=False):
             return ""
         clauses += [clause_with(inserted.merge, one, " AND ".join(known))] if known else []
     return "\n".join(clauses)
@@ -164,8 +161,7 @@ def _without_duplicates(inserted: InsertedRows) -> str:
     """USING with one source row for each key; "" where conditions may take another one, keys become equal by a cast, or
     another key is written than the one that ON compares."""
     merge = inserted.merge
-    pairs = [plain_columns(merge, key) for key in inserted.keys]
-    same = all(pair is not None and pair[0].dataType == pair[1].dataType for pair in pairs)
+    same = all(same_plain_columns(merge, key) for key in inserted.keys)
     conditions = any(one.condition for one in merge.statement.clauses) or len(merge.on) > len(merge.keys)
     written = all(_writes_key(one, key) for one in inserted.clauses for key in inserted.keys)
     if conditions or not same or not written:
@@ -190,6 +186,12 @@ def plain_columns(merge: AnalyzedMerge, key: Key) -> tuple[StructField, StructFi
     if source.text != f"{SOURCE}.{quote(one)}" or not is_column(key):
         return None
     return merge.source_type[one], merge.target_type[other]
+
+
+def same_plain_columns(merge: AnalyzedMerge, key: Key) -> bool:
+    """Whether a key compares two columns of one type."""
+    columns = plain_columns(merge, key)
+    return columns is not None and columns[0].dataType == columns[1].dataType
 
 
 def keys_outside_on(
@@ -229,15 +231,29 @@ def keys_outside_on(
             count=count,
             exactness="exact",
             keys=() if inserted.private else cells(spark, query),
-            fix=_on_the_key_alone(merge, equalities, asked),
+            fix=_on_the_key_alone(spark, inserted, equalities, asked),
         )
 
 
-def _on_the_key_alone(merge: AnalyzedMerge, equalities: Sequence[str], asked: str) -> str:
-    """ON by the keys, what else it asks for in the clauses; "" where other rows would then be matched by none."""
-    if merge.statement.not_matched_by_source:
+def _on_the_key_alone(spark: SparkSession, inserted: InsertedRows, equalities: Sequence[str], asked: str) -> str:
+    """ON by the keys, what else it asks for in the clauses; "" where other rows would then be matched by none, or one
+    by several, which Delta refuses though a clause takes but one of them."""
+    merge = inserted.merge
+    if merge.statement.not_matched_by_source or _has_rivals(spark, inserted):
         return ""
     return "\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, asked)))
+
+
+def _has_rivals(spark: SparkSession, inserted: InsertedRows) -> bool:
+    """Whether two rows of the source may have one key, as ON compares it."""
+    if not all(same_plain_columns(inserted.merge, key) for key in inserted.keys):
+        return True
+    keys = ", ".join(key.source.text for key in inserted.keys)
+    return bool(
+        collected(
+            spark, f"SELECT 1 FROM {inserted.source.view} AS {SOURCE} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1"
+        )
+    )
 
 
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:

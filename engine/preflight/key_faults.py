@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import Remark
-from engine.preflight.inserted_faults import cells, plain_columns
+from engine.preflight.inserted_faults import cells, same_plain_columns
 from engine.preflight.typed_parts import all_of
 from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.schema import schema_of
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CAST_OF_SOURCE = re.compile(rf"cast\(__dm_source{COLUMN_ID} as ([a-z_]+(?:\([\d, ]+\))?)\)")
 FLOATING = ("float", "double")
+WRITTEN_ONE_WAY = ("tinyint", "smallint", "int", "bigint", "date")
+"""Types whose values Spark writes as a text in one way, without rounding."""
 
 
 def on_without_key(spark: SparkSession, merge: AnalyzedMerge, num_rows: int) -> Iterator[Remark]:
@@ -81,10 +83,11 @@ def keys_that_collide(
     )
 
 
-def _on_in_the_types_of_the_source(merge: AnalyzedMerge, casts: Iterable[Key]) -> str:
+def _on_in_the_types_of_the_source(merge: AnalyzedMerge, casts: Mapping[Key, str]) -> str:
     """ON that keeps such keys apart; "" where a clause takes the rows that are matched no more: an INSERT would write
-    the same key twice."""
-    if not merge.statement.matched_only:
+    the same key twice; and where the target's key may not fit the source's type, or is no value of it alone."""
+    texts = all(merge.source_type[key.source.source_columns[0]].dataType.simpleString() == "string" for key in casts)
+    if not merge.statement.matched_only or not texts or not set(casts.values()) <= set(WRITTEN_ONE_WAY):
         return ""
     return f"ON {all_of(_in_the_type_of_the_source(merge, one.typed, casts) for one in merge.on)}"
 
@@ -112,7 +115,7 @@ def _in_the_type_of_the_source(merge: AnalyzedMerge, conjunct: str, casts: Itera
 def source_casts(spark: SparkSession, merge: AnalyzedMerge) -> dict[Key, str]:
     """The keys whose source side Spark casts to compare it, with the type, where the cast may make two values one."""
     keys = [key for key in merge.keys if not key.null_safe]
-    if all(_same_plain_columns(merge, key) for key in keys):
+    if all(same_plain_columns(merge, key) for key in keys):
         return {}
     sides = ", ".join(f"({key.source.text}\n), ({key.target.text}\n)" for key in keys)
     source, target = (
@@ -131,11 +134,6 @@ def source_casts(spark: SparkSession, merge: AnalyzedMerge) -> dict[Key, str]:
         if (cast := CAST_OF_SOURCE.search(printed)) and not _keeps_apart(given, cast[1]):
             casts[key] = cast[1]
     return casts
-
-
-def _same_plain_columns(merge: AnalyzedMerge, key: Key) -> bool:
-    columns = plain_columns(merge, key)
-    return columns is not None and columns[0].dataType == columns[1].dataType
 
 
 def _keeps_apart(given: str, wanted: str) -> bool:

@@ -10,6 +10,7 @@ from engine.preflight.find_conflicts import one_row_a_key, order_columns, prefix
 from engine.sql.expressions import read_expression
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause
+from engine.sql.store_types import can_up_cast
 
 WHEN = {"matched": "MATCHED", "not_matched": "NOT MATCHED", "not_matched_by_source": "NOT MATCHED BY SOURCE"}
 
@@ -20,7 +21,7 @@ def typed_column(merge: AnalyzedMerge, name: str) -> str:
 
 
 def clause_with(merge: AnalyzedMerge, one: ClauseAssignments, condition: str) -> str:
-    """The clause, to which ``condition`` is added behind its own: it may fail for rows that the clause leaves out."""
+    """The clause, to which ``condition`` is added behind its own. See :func:`fit_in_condition`."""
     return _with_condition(merge.typed.clauses[merge.statement.clauses.index(one.clause)], condition)
 
 
@@ -38,6 +39,28 @@ def holds_query(text: str) -> bool:
     """Whether a subquery stands in it, which Delta takes in no condition of a clause."""
     _, root = read_expression(text)
     return any(node.kind == "subquery" for node in root.walk())
+
+
+def fit_in_condition(merge: AnalyzedMerge, one: ClauseAssignments, names: Iterable[str], *, cast: bool) -> bool:
+    """Whether what ``one`` assigns to these columns, in their types if ``cast``, may be part of its condition.
+
+    Delta takes no subquery there, and computes the conditions of all clauses for each row of the join
+    (MergeOutputGeneration.generatePrecomputedConditionsAndDF): what may raise would do so for rows that the clause
+    does not take. An only clause computes it for all of them anyway.
+    """
+    statement = merge.statement
+    is_only = len(statement.clauses) == 1 and not statement.not_matched_by_source
+    columns = {a.column.name: a for a in one.columns}
+    values = typed_values(merge, one)
+    return not any(
+        holds_query(values[name]) or not (is_only or _never_raises(merge, columns[name], cast=cast)) for name in names
+    )
+
+
+def _never_raises(merge: AnalyzedMerge, a: Assignment, *, cast: bool) -> bool:
+    if a.given is None or merge.may_raise(a.given.text):
+        return False
+    return not cast or can_up_cast(a.given.type, a.column.type)
 
 
 def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import (
     as_stored,
     clause_with,
-    holds_query,
+    fit_in_condition,
     is_last_of_its_kind,
     typed_column,
     typed_values,
@@ -323,9 +323,10 @@ def _idle_files(idle: Sequence[FileMatches], matches: Matches) -> str:
 def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:
     """The condition, in the operator's names, that holds where a compared column changes."""
     values = {name: value for name, value in _values(merge, one).items() if name in compared.compared}
-    if any(a.column.name in values and (_differs_by_field(a) or _is_padded(a)) for a in one.columns):
+    # a field of a struct that is assigned by itself is no value of a column
+    if values.keys() != compared.compared.keys() or not fit_in_condition(merge, one, values, cast=True):
         return ""
-    if any(map(holds_query, values.values())):
+    if any(a.column.name in values and (_differs_by_field(a) or _is_padded(a)) for a in one.columns):
         return ""
     old = {name.lower() for name in merge.target_type.names}
     pairs = [
@@ -349,8 +350,10 @@ def _is_padded(a: Assignment) -> bool:
 
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
     value = _values(merge, one).get(column)
+    if value is None or not fit_in_condition(merge, one, (column,), cast=True):
+        return ""
     # a row without a version is no older row
-    return f"coalesce({value} >= {typed_column(merge, column)}, TRUE)" if value and not holds_query(value) else ""
+    return f"coalesce({value} >= {typed_column(merge, column)}, TRUE)"
 
 
 def _values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:

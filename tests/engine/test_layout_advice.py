@@ -36,9 +36,7 @@ def test_the_key_of_past_merges_is_advised_where_it_would_have_let_them_skip(
     assert "CLUSTER_BY_KEY" not in {one.code for one in advise_layout(spark, f"{schema}.tgt", history)}
 
 
-def test_a_key_that_a_merge_spells_in_other_capitals_is_the_column_with_its_statistics(
-    spark: Any, schema: str, tmp_path: Path
-) -> None:
+def test_a_key_in_other_capitals_is_the_column_with_its_statistics(spark: Any, schema: str, tmp_path: Path) -> None:
     mapped = "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
     spark.sql(f"CREATE TABLE tgt (id BIGINT, v STRING, gone INT) USING delta {mapped}")
     spark.sql("INSERT INTO tgt SELECT id, 'old', 1 FROM range(100)")

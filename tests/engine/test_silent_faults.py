@@ -342,6 +342,75 @@ def test_no_fix_is_written_that_gives_the_rows_to_a_later_clause(shop: Any, sql:
     assert faults(planned(shop, sql))[code].fix == ""
 
 
+TEXTS = "MERGE INTO t USING (SELECT * FROM VALUES {} AS x(id, v, n)) AS s ON t.id = s.id "
+MAY_RAISE = {
+    # Delta computes the condition of each clause for each row of the join, be it taken by another clause or by none
+    "a cast of what an earlier clause takes": (
+        TEXTS.format("(1, 'a', 'x'), (2, 'b', '20')")
+        + "WHEN MATCHED AND s.n = 'x' THEN DELETE WHEN MATCHED THEN UPDATE SET n = s.n",
+        "UPDATES_CHANGE_NOTHING",
+    ),
+    "a cast of what no row matches": (
+        TEXTS.format("(9, 'a', 'x'), (2, 'b', '20')")
+        + "WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+        "UPDATES_CHANGE_NOTHING",
+    ),
+    "a version that is cast": (
+        "MERGE INTO t USING (SELECT * FROM VALUES (9, 'x'), (2, '1') AS x(id, seq)) AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET seq = s.seq WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+        "UPDATES_GO_BACK",
+    ),
+    "a key that divides by what a matched row has": (
+        TEXTS.format("(1, 'z', 0), (9, 'z', NULL)")
+        + "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id) VALUES (100 DIV s.n)",
+        "NULL_KEYS_INSERTED",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sql", "code"), MAY_RAISE.values(), ids=MAY_RAISE)
+def test_no_fix_is_written_that_may_raise_for_a_row_of_another_clause(shop: Any, sql: str, code: str) -> None:
+    assert faults(planned(shop, sql))[code].fix == ""
+
+
+def test_a_fix_may_raise_where_its_clause_is_the_only_one(shop: Any) -> None:
+    sql = TEXTS.format("(1, 'a', '10'), (2, 'b', '21')") + "WHEN MATCHED THEN UPDATE SET n = s.n"
+    assert "t.n <=> CAST(s.n AS int)" in faults(planned(shop, sql))["UPDATES_CHANGE_NOTHING"].fix.replace(
+        "(s.n)", "s.n"
+    )
+
+
+def test_no_fix_is_written_that_leaves_out_a_field_that_is_assigned(shop: Any) -> None:
+    shop.sql("CREATE TABLE fields USING DELTA AS SELECT id, 1 AS v, named_struct('a', 1, 'b', 2) AS st FROM range(3)")
+    merge = (
+        "MERGE INTO fields t USING (SELECT * FROM VALUES (0, 1, 9), (1, 1, 1) AS x(id, v, a)) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v, st.a = s.a"
+    )
+    found = faults(planned(shop, merge))["UPDATES_CHANGE_NOTHING"]
+    assert (found.count, found.fix) == (1, "")
+
+
+def test_no_fix_is_written_that_makes_several_rows_match_one(shop: Any) -> None:
+    """Delta refuses that though the conditions of the clauses take but one of them."""
+    rows, on = "(3, 'u', 31, 9, true), (3, 'i', 32, 9, true), (4, 'u', 1, 9, true)", "t.id = s.id AND s.v = 'u'"
+    for matched in ("DELETE", "UPDATE SET n = s.n"):
+        clauses = f"WHEN MATCHED THEN {matched} {INSERT}"
+        assert faults(planned(shop, using(rows, clauses, on)))["KEY_EXISTS_OUTSIDE_ON"].fix == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "rows"), [("DOUBLE", "('1.5'), ('1.50')"), ("TIMESTAMP", "('2024'), ('2024-01-01')")]
+)
+def test_no_fix_compares_the_text_of_what_is_written_in_several_ways(shop: Any, target: str, rows: str) -> None:
+    name = f"of_{target}"
+    shop.sql(f"CREATE TABLE {name} (id {target}, v INT) USING DELTA")
+    merge = (
+        f"MERGE INTO {name} t USING (SELECT * FROM VALUES {rows} AS x(id)) s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    )
+    found = faults(planned(shop, merge))["KEYS_COLLIDE_BY_CAST"]
+    assert (found.count, found.fix) == (2, "")
+
+
 @pytest.mark.parametrize(
     ("sql"),
     [

@@ -288,9 +288,7 @@ def test_partition_values_of_another_hand_are_what_a_merge_reads(
     same_as_typed(spark, odd, "t.k = s.k", "src_k", sampled=2)
 
 
-def test_what_is_asked_later_stumbles_over_no_partition_value_that_the_merge_reads(
-    others: tuple[Any, Path], tmp_path: Path
-) -> None:
+def test_later_questions_read_partition_values_as_the_merge_does(others: tuple[Any, Path], tmp_path: Path) -> None:
     spark, _ = others
     table = name_of(tmp_path / "t")
     spark.sql(f"CREATE TABLE {table} (k INT, v STRING) USING delta PARTITIONED BY (k)")
