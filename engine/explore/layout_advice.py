@@ -66,7 +66,7 @@ def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[Lay
         merges = past_merges(history, str(detail["id"]), columns)
         keys = tuple(dict.fromkeys(column for merge in merges for column in merge.bounds))
         return (
-            *cluster_by_key(spark, name, detail, files, merges),
+            *cluster_by_key(spark, name, detail, files, merges, columns),
             *small_files(name, files),
             *partition_skew(files),
             *no_statistics(name, files, keys, columns),
@@ -95,7 +95,12 @@ def past_merges(history: History, table_id: str, columns: Sequence[str]) -> tupl
 
 
 def cluster_by_key(
-    spark: SparkSession, name: str, detail: Any, files: Sequence[LogFile], merges: Sequence[PastMerge]
+    spark: SparkSession,
+    name: str,
+    detail: Any,
+    files: Sequence[LogFile],
+    merges: Sequence[PastMerge],
+    columns: Collection[str],
 ) -> Iterable[LayoutAdvice]:
     """The key by which the past merges would have had to look at least, if that is half or less of what they did."""
     laid_out = {column.lower() for column in (*detail["partitionColumns"], *(detail["clusteringColumns"] or ()))}
@@ -117,6 +122,9 @@ def cluster_by_key(
         command = f"OPTIMIZE {name} ZORDER BY ({quote(column)})"
     else:
         command = f"ALTER TABLE {name} CLUSTER BY ({quote(column)}); OPTIMIZE {name} FULL"
+    if _without_bounds(files, column):
+        # Delta lays nothing out by a column that it collects no statistics of
+        command = f"{_collect_statistics(name, files, column, columns)}; {command}"
     return (
         LayoutAdvice(
             "CLUSTER_BY_KEY",
@@ -198,19 +206,26 @@ def no_statistics(
     name: str, files: Sequence[LogFile], keys: Iterable[str], columns: Collection[str]
 ) -> Iterable[LayoutAdvice]:
     """Files without bounds of a key that merges went by: they are kept whatever is asked."""
-    # old files have bounds of columns that were dropped
-    known = {one for file in files for one in statistics_of(file.stats).get("minValues", {}) if one in columns}
     for column in keys:
-        without = [file for file in files if column not in file.partition and not _has_bounds(file, column)]
-        if without:
+        if without := _without_bounds(files, column):
             yield LayoutAdvice(
                 "NO_STATISTICS",
                 f"Files without statistics on {column} are kept by every merge; files written from then on have them.",
                 f"{len(without)} of {len(files)} files have no bounds of it, nor are they all NULL",
-                # the property replaces the rule of the first columns: what has statistics keeps them
-                f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = "
-                f"{string(', '.join(map(quote, sorted({*known, column}))))})",
+                _collect_statistics(name, files, column, columns),
             )
+
+
+def _collect_statistics(name: str, files: Sequence[LogFile], column: str, columns: Collection[str]) -> str:
+    """The command that has Delta collect those of ``column``. The property replaces the rule of the first columns: what
+    has statistics keeps them, but for columns that were dropped, of which old files have some."""
+    known = {one for file in files for one in statistics_of(file.stats).get("minValues", {}) if one in columns}
+    collected = string(", ".join(map(quote, sorted({*known, column}))))
+    return f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = {collected})"
+
+
+def _without_bounds(files: Sequence[LogFile], column: str) -> list[LogFile]:
+    return [file for file in files if column not in file.partition and not _has_bounds(file, column)]
 
 
 def _has_bounds(file: LogFile, column: str) -> bool:

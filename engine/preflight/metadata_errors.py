@@ -11,9 +11,11 @@ from engine.merge.plan_writes import COLLECT_STATISTICS, Promise
 from engine.model.conflicts import Conflicts
 from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
+from engine.preflight.assignments import NO_PARTITION
 from engine.preflight.target_rules import BY_NAME, TargetRules
 from engine.spark.confs import is_on
 from engine.sql.extractors import Extracted
+from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.sql_text import dotted_names, function_names
 from engine.sql.store_types import can_cast_nested, is_same
@@ -332,6 +334,21 @@ def only_partitions(merge: AnalyzedMerge, matches: Matches, write: WritePlan, de
         message="All columns beside those that partition the table are NULLs without a type, which Delta does not "
         "write, and it writes no file without a column.",
         hint="Add a column with a type: ALTER TABLE … ADD COLUMN.",
+    )
+
+
+def nulls_by_name(merge: AnalyzedMerge, matches: Matches) -> Refused | None:
+    """CONVERT TO DELTA logs the partition of NULL by its folder's name, which a read shows as a text and each write
+    makes NULL: the rows of such a file change though no clause says so."""
+    found = sorted({name for one in matches.touched for name, to in one.file.partition.items() if to == NO_PARTITION})
+    if not found:
+        return None
+    return Refused(
+        condition="PARTITION_NULL_AS_TEXT",
+        message=f"The table was converted from Parquet with NULL in the partition column {', '.join(found)}: reads "
+        f"show the text {NO_PARTITION}, and the MERGE would change it to NULL in each row that it writes.",
+        hint=f"UPDATE {merge.typed.target.text} SET {quote(found[0])} = NULL WHERE {quote(found[0])} = "
+        f"'{NO_PARTITION}', and plan again.",
     )
 
 

@@ -18,6 +18,7 @@ from engine.preflight.metadata_errors import (
     feed_names,
     more_rows,
     not_boolean,
+    nulls_by_name,
     only_partitions,
     partition_names,
     reads_input_file,
@@ -58,6 +59,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or reads_input_file(merge, basis.decision, matches)
         or partition_names(merge, matches, target.detail, basis.confs)
         or only_partitions(merge, matches, write, target.detail)
+        or nulls_by_name(merge, matches)
         or checks_beyond_structs(merge, matches, target.rules)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or first_of(

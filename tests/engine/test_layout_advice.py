@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from engine.commit.apply_plan import apply
 from engine.explore.layout_advice import advise_layout
 from engine.ledger.history import History
@@ -16,12 +18,20 @@ MERGE = (
 )
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "(id BIGINT, v STRING) USING delta",
+        "(v STRING, id BIGINT) USING delta TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '1')",
+    ],
+    ids=["with statistics", "without"],
+)
 def test_the_key_of_past_merges_is_advised_where_it_would_have_let_them_skip(
-    spark: Any, schema: str, tmp_path: Path
+    spark: Any, schema: str, tmp_path: Path, columns: str
 ) -> None:
     # scattered: each of the eight files has ids from end to end
-    spark.sql("CREATE TABLE tgt (id BIGINT, v STRING) USING delta")
-    spark.sql("INSERT INTO tgt SELECT /*+ REPARTITION(8) */ id, 'old' FROM range(8000)")
+    spark.sql(f"CREATE TABLE tgt {columns}")
+    spark.sql("INSERT INTO tgt (id, v) SELECT /*+ REPARTITION(8) */ id, 'old' FROM range(8000)")
     history = History(tmp_path / "history.duckdb")
     for low in (0, 4000):
         looked = plan(spark, MERGE.format(low=low, high=low + 100), rows=0)

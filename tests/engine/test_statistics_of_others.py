@@ -390,3 +390,20 @@ def test_numbers_with_a_point_are_shown_as_they_are_written() -> None:
     stats = '{"numRecords": 1, "minValues": {"k": 1.10}, "maxValues": {"k": 1e-15}, "nullCount": {"k": 0}}'
     file = LogFile("f.parquet", 1, {}, 1, 0, "", 0, 0, stats).value()
     assert (file.min_values["k"], file.max_values["k"], file.null_counts["k"]) == ("1.10", "1e-15", 0)
+
+
+def test_null_partitions_of_a_converted_table_are_refused_where_their_rows_are_written(
+    spark: Any, schema: str, tmp_path: Path
+) -> None:
+    """CONVERT TO DELTA names them as the folder is called; a write makes them NULL, also in copied rows."""
+    rows = "SELECT * FROM VALUES (1, 10, 'a'), (2, 20, NULL), (3, 30, NULL) AS x(id, v, p)"
+    spark.sql(f"CREATE TABLE t USING parquet PARTITIONED BY (p) LOCATION '{tmp_path / 'converted'}' AS {rows}")
+    spark.sql("CONVERT TO DELTA t")
+    merge = "MERGE INTO t USING (SELECT {} AS id, 9 AS v) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
+    assert plan(spark, merge.format(1)).refused is None
+    refused = plan(spark, merge.format(2)).refused
+    assert refused is not None
+    assert refused.condition == "PARTITION_NULL_AS_TEXT"
+    spark.sql(refused.hint.partition(",")[0])
+    assert plan(spark, merge.format(2)).refused is None
+    assert spark.sql("SELECT count(*) FROM t WHERE p IS NULL").collect()[0][0] == 2
