@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.plan import Plan
 from engine.spark.schema import schema_of
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import collected, translate
 from engine.sql.names import quote, string
 from engine.sql.parse import parse_merge
 from engine.table.delta_log import live_rows
@@ -51,7 +52,8 @@ class LayoutAdvice:
 
 @dataclass(frozen=True)
 class PastMerge:
-    """A merge of the ledger into the table: the bytes it had to look at, and by column what its keys were between."""
+    """A merge of the ledger into the table: the bytes it had to look at, and by column what its keys were between.
+    ``alias`` is the target's, "" if it had none: the table's own name stands before its columns then."""
 
     alias: str
     bytes_read: int
@@ -87,7 +89,7 @@ def past_merges(history: History, table_id: str, columns: Sequence[str]) -> tupl
             typed = {name_parts(one.column)[-1].lower(): one.text for one in plan.scan.derived if one.text}
             bounds = {names[column]: text for column, text in typed.items() if column in names}
             if bounds:
-                alias = parse_merge(plan.statement.sql).target.reference
+                alias = parse_merge(plan.statement.sql).target.alias or ""
                 merges.append(PastMerge(alias, plan.scan.bytes_after, bounds))
         if len(merges) == MERGES:
             break
@@ -138,15 +140,30 @@ def cluster_by_key(
 def rows_between(
     spark: SparkSession, name: str, merges: Sequence[PastMerge], columns: Sequence[str]
 ) -> dict[str, list[int]]:
-    """By column, how many rows of the table now are between the keys of each merge. One pass for each alias."""
+    """By column, how many rows of the table now are between the keys of each merge. One pass for each alias.
+
+    What cannot be asked of the table any more, as of a column that has another type now, is left out.
+    """
     shares: dict[str, list[int]] = {column: [] for column in columns}
+
+    def ask(alias: str, asked: Sequence[PastMerge]) -> None:
+        bounds = [(column, merge.bounds[column]) for merge in asked for column in columns if column in merge.bounds]
+        if not bounds:
+            return
+        counts = ", ".join(f"count_if({text}\n)" for _, text in bounds)
+        try:
+            (row,) = collected(spark, f"SELECT {counts} FROM {name}{f' AS {alias}' if alias else ''}")
+        except (CancelledError, UnreachableError):
+            raise
+        except EngineError:
+            for one in asked if len(asked) > 1 else ():
+                ask(alias, [one])
+            return
+        for (column, _), count in zip(bounds, row, strict=True):
+            shares[column].append(int(count))
+
     for alias, of_alias in groupby(sorted(merges, key=lambda merge: merge.alias), key=lambda merge: merge.alias):
-        bounds = [(column, merge.bounds[column]) for merge in of_alias for column in columns if column in merge.bounds]
-        if bounds:
-            counts = ", ".join(f"count_if({text}\n)" for _, text in bounds)
-            row = spark.sql(f"SELECT {counts} FROM {name} AS {alias}").collect()[0]
-            for (column, _), count in zip(bounds, row, strict=True):
-                shares[column].append(int(count))
+        ask(alias, list(of_alias))
     return {column: counts for column, counts in shares.items() if counts}
 
 

@@ -58,6 +58,29 @@ def test_a_key_in_other_capitals_is_the_column_with_its_statistics(spark: Any, s
     assert "NO_STATISTICS" not in {one.code for one in advise_layout(spark, f"{schema}.tgt", history)}
 
 
+def test_past_merges_are_asked_for_by_the_name_that_they_had_and_left_out_where_they_cannot_be(
+    spark: Any, schema: str, tmp_path: Path
+) -> None:
+    """A target without an alias; and a key that has another type since, so that its old bounds are compared no more."""
+    spark.sql("CREATE TABLE tgt (id INT, k INT) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    spark.sql("INSERT INTO tgt SELECT /*+ REPARTITION(8) */ CAST(id AS INT), CAST(id AS INT) FROM range(8000)")
+    history = History(tmp_path / "history.duckdb")
+    for key in ("id", "k"):
+        merge = (
+            f"MERGE INTO {schema}.tgt USING (SELECT explode(sequence(5, 90)) AS n) AS s ON {schema}.tgt.{key} = s.n "
+            f"WHEN MATCHED THEN UPDATE SET {'k' if key == 'id' else 'id'} = s.n"
+        )
+        looked = plan(spark, merge, rows=0)
+        history.record_planned(looked)
+        assert apply(spark, looked, history=history).kept
+    spark.sql("ALTER TABLE tgt RENAME COLUMN k TO was")
+    spark.sql("ALTER TABLE tgt ADD COLUMN k STRING")
+    spark.sql("INSERT INTO tgt SELECT id, was, 'abc' FROM tgt")
+    found = {one.code: one for one in advise_layout(spark, "tgt", history)}["CLUSTER_BY_KEY"]
+    assert "Laid out by id" in found.sentence
+    assert found.evidence.startswith("1 merges of the ledger")
+
+
 def test_without_merges_in_the_ledger_no_key_is_advised(spark: Any, schema: str, tmp_path: Path) -> None:
     spark.sql("CREATE TABLE tgt USING delta AS SELECT id FROM range(0, 100, 1, 4)")
     assert advise_layout(spark, f"{schema}.tgt", History(tmp_path / "history.duckdb")) == ()
