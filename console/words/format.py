@@ -5,19 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
+from engine.model.counted import count as count  # noqa: PLC0414
+from engine.model.counted import number as number  # noqa: PLC0414
+
 _UUID_AND_CODEC = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
 _PARTS_OF_A_SECOND = re.compile(r"\.\d+")
 _SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
-
-
-def number(value: int | None) -> str:
-    """``1204`` as ``1,204``; what is not known is ``?``, never 0."""
-    return "?" if value is None else f"{value:,}"
-
-
-def count(value: int | None, noun: str, plural: str | None = None) -> str:
-    """``1 file``, ``2 files``, ``? files``."""
-    return f"{number(value)} {noun if value == 1 else plural or noun + 's'}"
 
 
 def size(value: int | None) -> str:

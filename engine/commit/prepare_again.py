@@ -12,6 +12,7 @@ from engine.merge.prepare_source import get_merge_source, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt
 from engine.merge.stage_source import version_of
 from engine.merge.subquery_values import subquery_changes
+from engine.model.counted import count
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
@@ -100,7 +101,7 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatemen
         moved = "".join(f"; {name} was v{v} and is v{now[name]}" for name, v in then.items() if now.get(name, v) != v)
         raise StalePlanError(
             CHANGED,
-            f"The source is not what was planned: {source.num_rows:,} rows now, {plan.source.num_rows:,} then"
+            f"The source is not what was planned: {count(source.num_rows, 'row')} now, {plan.source.num_rows:,} then"
             f"{same}{moved}.",
             "Plan again; with --freeze the source stays as it was planned.",
         )

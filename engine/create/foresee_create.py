@@ -16,6 +16,7 @@ from engine.create.situation import Situation, effect_of, exists, refusal
 from engine.create.validate_configurations import validate_configurations
 from engine.create.validate_delta_stats_columns import validate_delta_stats_columns
 from engine.create.verify_table_metadata import verify_table_metadata
+from engine.model.counted import count
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
@@ -287,6 +288,6 @@ def _append_only(create: ParsedCreate, around: Situation, _: Provided) -> Iterat
     if is_on({key: value or "" for key, value in before.properties.items()}, "delta.appendOnly", "false"):
         yield refusal(
             "DELTA_CANNOT_MODIFY_APPEND_ONLY",
-            f"{create.name} is append-only, and its {before.num_files:,} files cannot be removed.",
+            f"{create.name} is append-only: its {count(before.num_files, 'file')} cannot be removed.",
             "ALTER TABLE … SET TBLPROPERTIES ('delta.appendOnly' = 'false') first, or use another name.",
         )

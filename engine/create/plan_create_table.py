@@ -15,6 +15,7 @@ from engine.create.survey import ARBITRARY, DEFAULT_SOURCE, Survey, survey_table
 from engine.create.table_properties import DEFAULTS
 from engine.ledger.history_store import now
 from engine.merge.planning_state import Read, planning_state, session_confs, surroundings
+from engine.model.counted import count
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, TableState
 from engine.model.errors import EngineError
 from engine.model.plan import PlanningState, Remark, Target
@@ -206,7 +207,7 @@ def warnings_of(survey: Survey) -> tuple[Remark, ...]:
                 code="NOTHING_IS_REPLACED",
                 sentence="CREATE OR REPLACE replaces nothing here: the table is in no catalog, so its log is only "
                 "compared with the statement, and its rows stay.",
-                evidence=f"{before.num_files or 0:,} files stay at {around.location}." if before else "",
+                evidence=f"At {around.location} stay {count(before.num_files or 0, 'file')}." if before else "",
             )
         )
     if survey.effect == "replace" and before and create.form != "clone" and before.num_files and not survey.refused:

@@ -14,6 +14,7 @@ from engine.create.row_tracking import assign_fresh_row_ids
 from engine.create.situation import Situation, effect_of
 from engine.create.table_properties import properties_given
 from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
+from engine.model.counted import count
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import ENDS_ALL, EngineError, UsageError
 from engine.model.plan import Refused
@@ -166,7 +167,7 @@ def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provi
         if broken:
             return Refused(
                 condition="DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
-                message=f"{broken:,} rows of the query break the CHECK {name} ({check}).",
+                message=f"The CHECK {name} ({check}) is broken by {count(broken, 'row')} of the query.",
                 hint="Filter them out, or leave the constraint out.",
             )
     return None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.model.counted import count
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.plan import Plan
 from engine.spark.schema import schema_of
@@ -131,7 +132,8 @@ def cluster_by_key(
         LayoutAdvice(
             "CLUSTER_BY_KEY",
             f"Laid out by {column}, the table would let merges like the past ones skip most of what they look at.",
-            f"{of_it} merges of the ledger keyed by it looked at {_mib(read)}; about {_mib(needed)} would have done",
+            f"{count(of_it, 'merge')} of the ledger keyed by it looked at {_mib(read)}; "
+            f"about {_mib(needed)} would have done",
             command,
         ),
     )
@@ -159,8 +161,8 @@ def rows_between(
             for one in asked if len(asked) > 1 else ():
                 ask(alias, [one])
             return
-        for (column, _), count in zip(bounds, row, strict=True):
-            shares[column].append(int(count))
+        for (column, _), rows in zip(bounds, row, strict=True):
+            shares[column].append(int(rows))
 
     for alias, of_alias in groupby(sorted(merges, key=lambda merge: merge.alias), key=lambda merge: merge.alias):
         ask(alias, list(of_alias))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from engine.merge.volatile_parts import CALLED_DETERMINISTIC, clock_parts
+from engine.model.counted import count
 from engine.model.plan import Estimate, Remark
 from engine.preflight.findings import Findings
 from engine.preflight.target_reads import DescribedTarget
@@ -41,7 +42,7 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
     # the ids of source rows, of those too that no clause inserts, are taken for those of rows that are copied
     copied_too = promise.write.unmodified_rows_written and bool(statement.not_matched)
     if (conflicts.count or conflicts.true_count) and promise.write.change_data_feed and (inserted or copied_too):
-        lost = [f"{inserted:,} inserted rows"] if inserted else []
+        lost = [count(inserted, "inserted row")] if inserted else []
         if copied_too:
             lost.append(f"{promise.metrics['numTargetRowsCopied']:,} rows that are copied as they are")
         yield Remark(
@@ -53,7 +54,8 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
     if conflicts.true_count:
         yield Remark(
             code="SEVERAL_SOURCE_ROWS_DELETE_ONE",
-            sentence=f"{conflicts.true_count:,} rows are matched by several source rows; each is deleted once.",
+            sentence="Several source rows match one that is deleted, which is done once: "
+            f"{count(conflicts.true_count, 'row')} of the table.",
         )
 
 

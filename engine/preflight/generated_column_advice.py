@@ -12,6 +12,7 @@ from engine.merge.analyze import AnalyzedMerge, Expression
 from engine.merge.derive_generated import GROWING
 from engine.merge.find_touched_files import Matches
 from engine.merge.prepare_delta_scan import DeltaScan, files_for_scan, where
+from engine.model.counted import count
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.model.plan import Remark
 from engine.sql.expressions import read_expression
@@ -61,10 +62,10 @@ def generated_predicate(
         return None
     return Remark(
         code=CODE,
-        sentence=f"The MERGE reads {len(kept):,} files where a read would keep {len(scan.read):,}: "
+        sentence=f"The MERGE reads {count(len(kept), 'file')} where a read would keep {len(scan.read):,}: "
         "MERGE derives nothing from generated columns.",
-        evidence=f"Add AND {best[1]} to ON: it leaves {best[0]:,} files. ON implies it, and every row that matches "
-        "lies in them.",
+        evidence=f"Add AND {best[1]} to ON: it leaves {count(best[0], 'file')}. ON implies it, and every row that "
+        "matches lies in them.",
     )
 
 

@@ -78,7 +78,7 @@ def test_past_merges_are_asked_for_by_the_name_that_they_had_and_left_out_where_
     spark.sql("INSERT INTO tgt SELECT id, was, 'abc' FROM tgt")
     found = {one.code: one for one in advise_layout(spark, "tgt", history)}["CLUSTER_BY_KEY"]
     assert "Laid out by id" in found.sentence
-    assert found.evidence.startswith("1 merges of the ledger")
+    assert found.evidence.startswith("1 merge of the ledger")
 
 
 def test_without_merges_in_the_ledger_no_key_is_advised(spark: Any, schema: str, tmp_path: Path) -> None:

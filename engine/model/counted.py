@@ -1,0 +1,13 @@
+"""Numbers beside what they count, as people read them."""
+
+from __future__ import annotations
+
+
+def number(value: int | None) -> str:
+    """``1204`` as ``1,204``; what is not known is ``?``, never 0."""
+    return "?" if value is None else f"{value:,}"
+
+
+def count(value: int | None, noun: str, plural: str | None = None) -> str:
+    """``1 file``, ``2 files``, ``? files``."""
+    return f"{number(value)} {noun if value == 1 else plural or noun + 's'}"
