@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType, StructField
 
+BYTES = "bytes that name a partition, which Delta writes as a text"
 LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """How the value NULL of a partition column is written: it, and the empty text, come back as NULL
@@ -70,8 +71,9 @@ class Assignment:
             return f"CAST(NULL AS {ddl(column.type)})"
         if self.origin == "kept":
             return self.value
-        value = self.value if column.raw_type is None or not column.padded else padded(self.value, column.raw_type)
-        return as_partition(value) if column.is_text_partition else value
+        # an empty CHAR that names a partition is NULL before a read fills it up
+        value = as_partition(self.value) if column.is_text_partition else self.value
+        return value if column.raw_type is None or not column.padded else padded(value, column.raw_type)
 
 
 def as_partition(text: str) -> str:
@@ -255,7 +257,11 @@ def _assigned(
             value = f"{rules.cast.function}({column.default or 'NULL'} AS {ddl(column.type)})"
             found.append(Assignment(column, value, "default", unknown=volatile(value)))
     known = [a for a in found if a]
-    return tuple(a or _generated(column, known, updates) for a, column in zip(found, rules.columns, strict=True))
+    each = [a or _generated(column, known, updates) for a, column in zip(found, rules.columns, strict=True)]
+    return tuple(
+        replace(a, unknown=BYTES) if a.column.is_bytes_partition and a.origin != "kept" and not a.unknown else a
+        for a in each
+    )
 
 
 def _generated(column: TargetColumn, known: Sequence[Assignment], updates: bool) -> Assignment:

@@ -67,6 +67,10 @@ class TargetColumn:
     def is_text_partition(self) -> bool:
         return self.partition and self.type.typeName() == "string"
 
+    @property
+    def is_bytes_partition(self) -> bool:
+        return self.partition and self.type.typeName() == "binary"
+
 
 ZONED = re.compile(r"timestamp|unix|zone|hour|minute|second|now|current", re.IGNORECASE)
 

@@ -109,6 +109,28 @@ def test_a_text_that_names_no_partition_is_shown_as_the_null_that_comes_back(sho
     assert [row[0] for row in shop.sql("SELECT part FROM texts").collect()] == [None, None, None]
 
 
+def test_an_empty_char_that_names_a_partition_is_null_before_it_is_filled_up(shop: Any) -> None:
+    shop.sql("CREATE TABLE chars (k BIGINT, part CHAR(4), v BIGINT) USING delta PARTITIONED BY (part)")
+    shop.sql("INSERT INTO chars VALUES (1, 'a', 10)")
+    source = "(SELECT 1L AS k, '' AS part) s"
+    merge = f"MERGE INTO chars t USING {source} ON t.k = s.k WHEN MATCHED THEN UPDATE SET part = s.part"
+    looked = plan(shop, merge, changes=True)
+    assert [one.after["part"] for one in looked.samples if one.after] == [None]
+    assert apply(shop, looked).kept
+    assert shop.sql("SELECT part FROM chars").collect()[0][0] is None
+
+
+def test_bytes_that_name_a_partition_are_unknown_until_the_commit(shop: Any) -> None:
+    """Delta writes them as a text: those that are none become others, and none at all NULL."""
+    shop.sql("CREATE TABLE bytes (k BIGINT, part BINARY) USING delta PARTITIONED BY (part)")
+    shop.sql("INSERT INTO bytes VALUES (1, X'61')")
+    merge = "MERGE INTO bytes t USING (SELECT 1L AS k, X'FF80' AS part) s ON t.k = s.k WHEN MATCHED THEN UPDATE SET *"
+    looked = plan(shop, merge)
+    assert "part: bytes" in next(one.evidence for one in looked.warnings if one.code == "VALUES_UNKNOWN")
+    assert apply(shop, looked).kept
+    assert shop.sql("SELECT part FROM bytes").collect()[0][0] != b"\xff\x80"
+
+
 @pytest.mark.parametrize("on", ["t.k = s.k", "t.k <= s.k -- by a range"])
 def test_a_row_that_several_source_rows_delete_is_shown_once(shop: Any, on: str) -> None:
     shop.sql("CREATE TABLE s USING delta AS SELECT explode(array(2, 2, 3, 900)) AS k")

@@ -267,7 +267,9 @@ def test_a_private_plan_writes_no_rows_into_a_table(shop: Any) -> None:
         plan(shop, MERGE, freeze=True, private=True)
 
 
-@pytest.mark.parametrize("value", ["INTERVAL '1' DAY", "array(make_interval(1))", "TIME'10:00:00'"])
+@pytest.mark.parametrize(
+    "value", ["INTERVAL '1' DAY", "array(make_interval(1))", "TIME'10:00:00'", "struct(NULL AS n)", "map()"]
+)
 def test_a_source_that_no_delta_table_stores_is_refused_by_column(shop: Any, value: str) -> None:
     source = f"(SELECT 1L AS id, 1D AS v, {value} AS odd)"
     merge = f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.id AND s.odd IS NOT NULL {CLAUSES}"
