@@ -18,7 +18,7 @@ from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Refused
 from engine.model.value import Cells
 from engine.preflight.cast_if_needed import DOES_NOT_FIT
-from engine.preflight.row_checks import Check, ClauseChecks, clause_checks, given_name, old_checks
+from engine.preflight.row_checks import Check, ClauseChecks, clause_checks, given_name, maybe_as_given, old_checks
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import ANSI
 from engine.spark.confs import confs_set, for_rows
@@ -63,12 +63,12 @@ def check_rows(
     ``private`` leaves the rows out.
     """
     rules = target.rules
-    clauses = [
-        checks
-        for one in target.assigned
-        if takes_rows(merge.statement, matches, one.clause)
-        and (checks := clause_checks(merge, source, matches, rules, one))
-    ]
+    taking = [one for one in target.assigned if takes_rows(merge.statement, matches, one.clause)]
+    clauses = [checks for one in taking if (checks := clause_checks(merge, source, matches, rules, one))]
+    for clause in taking:
+        as_given = maybe_as_given(merge, matches, promise.write, clause)
+        if as_given and (checks := clause_checks(merge, source, matches, rules, clause, as_given)):
+            clauses.append(checks)
     if checks := old_checks(merge, source, matches, rules, promise):
         clauses.append(checks)
     if not clauses:

@@ -34,6 +34,7 @@ from engine.merge.join_sides import (
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import UsageError
+from engine.model.write import WritePlan
 from engine.preflight.assignments import Assignment, ClauseAssignments, failing, kept, never_failing, volatile
 from engine.preflight.cast_if_needed import has_value
 from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
@@ -78,8 +79,15 @@ class ClauseChecks:
 
 
 def clause_checks(
-    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules, one: ClauseAssignments
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    rules: TargetRules,
+    one: ClauseAssignments,
+    as_given: frozenset[str] = frozenset(),
 ) -> ClauseChecks | None:
+    """The checks of a clause; None if there are none. With ``as_given`` those of these columns alone, over the rows in
+    which one of them is an empty text, which is not made NULL: see :func:`maybe_as_given`."""
     lenient = {a.column.name: a for a in never_failing(merge, rules, one).columns}
     changed = [a for a in one.columns if a.origin != "kept"]
     checks = [check for a in changed for check in _cast_checks(a, rules)]
@@ -89,22 +97,44 @@ def clause_checks(
     checks += _constraint_checks(rules, {a.column.name.lower() for a in changed}, late)
     for a in changed:
         checks += _column_checks(a, rules, late)
+    if as_given:
+        checks, risky = [check for check in checks if not as_given.isdisjoint(check.columns)], []
     if not checks and not risky:
         return None
     needed = {name for check in checks for name in check.columns}
     shown = [a for a in one.columns if a.column.name in needed]
     of_target = any(a.of_target for a in (*shown, *(a for a, _ in risky)))
-    items = [f"{lenient[a.column.name].stored_value} AS {quote(a.column.name)}" for a in shown]
+    values = {a.column.name: lenient[a.column.name] for a in shown}
+    items = [f"{a.value if name in as_given else a.stored_value} AS {quote(name)}" for name, a in values.items()]
     items += [f"({a.given.text}\n) AS {quote(given_name(a.column.name))}" for a in shown if a.given]
     items += [f"{text} AS __dm_risky_{n}" for n, (_, text) in enumerate(risky)]
     keys = _keys(merge, one)
     items += [f"{text} AS {quote('__dm_key_' + name)}" for name, text in keys]
+    rows = f"SELECT {', '.join(items) or '1'} FROM {_rows_of(merge, source, matches, one, of_target)}"
+    if as_given:
+        empty = " OR ".join(f"{quote(name)} = ''" for name in sorted(as_given & needed))
+        rows = f"SELECT * FROM ({rows}) WHERE {empty}"
     return ClauseChecks(
         checks=tuple(checks),
-        rows=f"SELECT {', '.join(items) or '1'} FROM {_rows_of(merge, source, matches, one, of_target)}",
+        rows=rows,
         keys=tuple(name for name, _ in keys),
         risky=tuple(risky),
     )
+
+
+def maybe_as_given(merge: AnalyzedMerge, matches: Matches, write: WritePlan, one: ClauseAssignments) -> frozenset[str]:
+    """The partition columns of which Delta may check an empty text as it is given, and not as the NULL that it becomes.
+
+    TransactionalWrite.convertEmptyToNullIfNeeded looks for them by their ids, which they lose where Spark's optimizer
+    leaves out the alias of a source's column (RemoveRedundantAliases). That hangs on the whole plan of the source; a
+    file that is written anew, and several INSERT clauses, put a CASE around the column.
+    """
+    whole = matches.touched and (write.change_data_feed or not write.deletion_vectors)
+    if whole or (one.clause.kind == "not_matched" and len(merge.statement.not_matched) > 1):
+        return frozenset()
+    columns = {f"{merge.source_reference}.{quote(column.name)}" for column in merge.source_schema}
+    given = [a for a in one.columns if a.given is not None and a.given.text in columns]
+    return frozenset(a.column.name for a in given if a.column.is_text_partition)
 
 
 def _rows_of(

@@ -248,6 +248,25 @@ def test_an_empty_text_that_names_a_partition_is_null_before_it_is_checked(shop:
     commits(shop, merge("counted", "WHEN NOT MATCHED THEN INSERT (id, p) VALUES (s.id, s.txt)"))
 
 
+def test_an_empty_text_that_may_be_checked_before_it_is_null_is_refused_either_way(shop: Any) -> None:
+    """Which of them Delta checks hangs on what Spark's optimizer makes of the source."""
+    shop.sql("CREATE TABLE empties (id BIGINT, p STRING NOT NULL) USING delta PARTITIONED BY (p)")
+    shop.sql("CREATE TABLE longer (id BIGINT, p STRING) USING delta PARTITIONED BY (p)")
+    shop.sql("ALTER TABLE longer ADD CONSTRAINT long CHECK (p IS NULL OR length(p) > 0)")
+    shop.sql("CREATE TABLE texts USING delta AS SELECT * FROM VALUES (5L, ''), (6L, 'k') AS x(id, p)")
+    alone = "WHEN NOT MATCHED THEN INSERT (id, p) VALUES (s.id, {})"
+    for source in ("texts", "(SELECT 5L AS id, '' AS p)"):
+        for table, condition in (("empties", NOT_NULL), ("longer", VIOLATED)):
+            refused = plan(shop, merge(table, alone.format("s.p"), source)).refused
+            assert refused is not None
+            assert refused.condition == condition
+    assert refused_by_delta(shop, merge("longer", alone.format("s.p"), "texts")) == VIOLATED
+    commits(shop, merge("longer", alone.format("s.p"), "(SELECT * FROM texts WHERE id = 6)"))
+    commits(shop, merge("longer", alone.format("lower(s.p)"), "texts"))
+    shop.sql("ALTER TABLE longer SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    foreseen(shop, merge("longer", UPDATE + "p = s.p", "(SELECT 6L AS id, p FROM texts WHERE id = 5)"), VIOLATED)
+
+
 def test_an_invariant_in_a_column_s_metadata_is_a_check(shop: Any) -> None:
     """Old writers put them there, and so may a DataFrame."""
     rule = {"delta.invariants": json.dumps({"expression": {"expression": "n < 35"}})}
