@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from console.drafts import OwnDrafts
 from console.settings import load_settings
 from console.spark_app import HEARTBEAT_SECONDS, LEDGER_SECONDS, SparkApp
 from console.specs import PLACES
-from console.status import Job, LogLine, Status
+from console.status import LogLine, Status
 from console.themes import load_themes, theme_named
 from console.told_to_end import when_told_to_end
 from console.widgets.key_order import KeyOrder
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 FIRST_FRAME_SECONDS = 0.05
 REST_SECONDS = 2.0
-QUIT_PATIENCE_SECONDS = 3.0
 LOG_LINES = 2000
 
 
@@ -100,7 +99,6 @@ class DeltaMergeApp(SparkApp):
         self._merge = min(self.merges)
         self._last_input = monotonic()
         self._key_order = KeyOrder(self)
-        self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
 
         settings = load_settings(home)
@@ -179,6 +177,11 @@ class DeltaMergeApp(SparkApp):
 
         self.push_screen(ThemeDialog(self.available_themes, before), chosen)
 
+    @property
+    def _has_selection(self) -> bool:
+        """Whether there is text to copy."""
+        return bool(getattr(self.focused, "selected_text", ""))
+
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "cycle_merge":
@@ -191,19 +194,6 @@ class DeltaMergeApp(SparkApp):
         self.drafts.release()
 
     # What the places report
-
-    def begin(self, job: Job) -> None:
-        """Spark works for us now."""
-        self._jobs[job.operation_id] = job
-        self.set_status(work=self._work())
-
-    def end(self, operation_id: str) -> None:
-        """Spark finished that work, or gave up."""
-        self._jobs.pop(operation_id, None)
-        self.set_status(work=self._work())
-
-    def _work(self) -> str:
-        return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
 
     @override
     def with_keys(self, text: str) -> str:
@@ -285,50 +275,6 @@ class DeltaMergeApp(SparkApp):
             return MergePlace(number)
 
         self.add_mode(merge_mode(number), make)
-
-    # Leaving and cancelling
-
-    @property
-    def _has_selection(self) -> bool:
-        """Whether there is text to copy."""
-        return bool(getattr(self.focused, "selected_text", ""))
-
-    def action_cancel_work(self) -> None:
-        if not self._jobs:
-            self.notify(self.with_keys("Nothing is running. {app.quit} quits."))
-            return
-        self.notify_of_work("Cancelling…")
-        self.cancel_jobs(list(self._jobs))
-
-    def cancel_jobs(self, operations: list[str], then: Callable[[], None] = lambda: None) -> None:
-        """Interrupt Spark's work for these operations; the work itself then says that it was cancelled."""
-
-        def cancel() -> None:
-            for operation_id in operations:
-                self.backend.cancel(operation_id)
-
-        self.ask("cancel", cancel, lambda _: then(), lambda _: then())
-
-    async def action_quit(self) -> None:
-        if not self._jobs:
-            self.exit()
-            return
-        from console.dialogs.confirm import ConfirmDialog
-
-        dialog = ConfirmDialog(
-            "Work is running",
-            f"Spark is {self._work()} for this console. Quitting cancels it first.",
-            confirm_label="cancel it and quit",
-            refuse_label="Stay",
-        )
-        self.push_screen(dialog, self._quit_confirmed)
-
-    def _quit_confirmed(self, confirmed: bool | None, code: int = 0) -> None:
-        if confirmed:
-            leave = partial(self.exit, None, code)
-            self.cancel_jobs(list(self._jobs), leave)
-            # a server that does not answer must not keep the terminal
-            self.set_timer(QUIT_PATIENCE_SECONDS, leave)
 
     # Help and palette
 

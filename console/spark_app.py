@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from textual.notifications import SeverityLevel
 from textual.signal import Signal
 
 from console.catalog import Catalog
-from console.status import Status
+from console.status import Job, Status
 from console.words.format import duration
 from console.words.glyphs import Glyphs
 from console.words.silence import silence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 15.0
 LEDGER_SECONDS = 2.0
+QUIT_PATIENCE_SECONDS = 6.0
 LONGEST_PAUSE = 240.0
 """Between two looks at a Spark that is lost."""
 
@@ -61,6 +63,9 @@ class SparkApp(App[None], Asking):
         self._looks_in_vain = 0
         self._stamp: int | None = None
         self._notices_of_work: set[str] = set()
+        self._jobs: dict[str, Job] = {}
+        self._leave: Callable[[], None] | None = None
+        """Ends the console as soon as nothing runs; None unless it was told to."""
 
     def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
@@ -104,6 +109,68 @@ class SparkApp(App[None], Asking):
         """A notice that goes as soon as nothing runs."""
         self._notices_of_work.add(text)
         self.notify(text)
+
+    # What runs, and how it is cancelled and left
+
+    def begin(self, job: Job) -> None:
+        """Spark works for us now."""
+        self._jobs[job.operation_id] = job
+        self.set_status(work=self._work())
+
+    def end(self, operation_id: str) -> None:
+        """Spark finished that work, or gave up."""
+        self._jobs.pop(operation_id, None)
+        self.set_status(work=self._work())
+        if self._leave is not None and not self._jobs:
+            self._leave()
+
+    def _work(self) -> str:
+        return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
+
+    def action_cancel_work(self) -> None:
+        if not self._jobs:
+            self.notify(self.with_keys("Nothing is running. {app.quit} quits."))
+            return
+        self.notify_of_work("Cancelling…")
+        self.cancel_jobs(list(self._jobs))
+
+    def cancel_jobs(self, operations: list[str]) -> None:
+        """Interrupt Spark's work for these operations; the work itself then says that it was cancelled."""
+
+        def cancel() -> None:
+            for operation_id in operations:
+                self.backend.cancel(operation_id)
+
+        self.ask("cancel", cancel, lambda _: None, lambda _: None)
+
+    async def action_quit(self) -> None:
+        if not self._jobs:
+            self.exit()
+            return
+        from console.dialogs.confirm import ConfirmDialog
+
+        dialog = ConfirmDialog(
+            "Work is running",
+            f"Spark is {self._work()} for this console. Quitting cancels it first.",
+            confirm_label="cancel it and quit",
+            refuse_label="Stay",
+        )
+        self.push_screen(dialog, self._quit_confirmed)
+
+    def _quit_confirmed(self, confirmed: bool | None, code: int = 0) -> None:
+        if not confirmed:
+            return
+        self._leave = partial(self.exit, None, code)
+        if not self._jobs:
+            self._leave()
+            return
+        self.cancel_jobs(list(self._jobs))
+        # what was cancelled writes into the ledger what became of it
+        self.notify_of_work("Cancelling… The console leaves as soon as it has ended.")
+        # a server that does not answer must not keep the terminal
+        self.set_timer(QUIT_PATIENCE_SECONDS, self._leave)
+
+    # Its start
 
     def _connect(self) -> None:
         self._start_spark(restart=False)

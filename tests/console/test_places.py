@@ -96,6 +96,47 @@ async def test_quitting_while_spark_works_asks_first_and_then_cancels(backend: F
         assert backend.called("cancel")
 
 
+async def test_quitting_waits_until_the_work_that_it_cancelled_has_written_what_became_of_it(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work itself does, after its cancel has come back: it asks the table's log first."""
+    backend.hold("apply")
+    asked: list[str] = []
+    monkeypatch.setattr(backend, "cancel", asked.append)
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("5 of 10 tasks")
+        await operator.press("ctrl+q")
+        await operator.sees("Work is running")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: asked)
+        await operator.sees("The console leaves as soon as it has ended.")
+        assert operator.app.is_running
+        place = operator.merge
+        FakeBackend.cancel(backend, asked[0])
+        await operator.until(lambda: not operator.app.is_running)
+        assert place.failed is not None
+        assert place.failed[1].cancelled
+
+
+async def test_work_that_does_not_end_does_not_keep_the_terminal(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.spark_app.QUIT_PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(backend, "cancel", lambda _: None)
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("5 of 10 tasks")
+        await operator.press("ctrl+q")
+        await operator.sees("Work is running")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: not operator.app.is_running)
+        backend.release("apply")
+
+
 async def test_where_this_is_is_always_in_sight_and_production_is_said_in_words(backend: FakeBackend) -> None:
     for size, line in (((120, 36), 0), ((80, 24), 1)):
         async with console(backend, size=size, profile="nightly", production=True) as operator:
