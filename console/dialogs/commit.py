@@ -18,6 +18,8 @@ from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 from console.words import create_sentences, expectation_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import duration, number, short_id
+from console.words.moved import Moved
+from console.words.moved import sentence as moved_sentence
 from console.words.schema_changes import evolution
 from console.words.visible import visible
 from engine.model.checks import SILENT_FAULTS
@@ -53,6 +55,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         typed: Broken | None = None,
         projection: Projection | None = None,
         rehearsal: Rehearsal | None = None,
+        moved: Moved | None = None,
     ) -> None:
         super().__init__()
         self._plan = plan
@@ -60,6 +63,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         self.to_be_typed = None if typed is None else (typed, plan.target.name)
         self._projection = projection
         self._rehearsal = rehearsal
+        self._moved = moved
         to_accept = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
         self._codes = tuple(dict.fromkeys(remark.code for remark in to_accept))
         self._failing = failing_expectations(plan)
@@ -127,6 +131,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
     def _undo(self) -> Head:
         glyphs = self.console_app.glyphs
         lines: Head = ()
+        if self._is_behind:
+            # to which version an undo goes is not known either
+            return self._since()
         if self._plan.undo is None or self._plan.undo.possible is not False:
             statement = Content(undo_sentences.undo(self._plan))
             lines = (Paragraph(statement, Content.styled("undo: ", "$foreground-muted")),)
@@ -135,11 +142,24 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             lines = (*lines, sentence(f"      {until}", "$foreground-muted"))
         else:
             lines = (*lines, signed(glyphs.warning, "$text-warning", f"undo {until}"))
-        edited = "The text was edited since; what is committed is the plan, not the text."
-        return (*lines, signed(glyphs.warning, "$text-warning", edited)) if self._edited else lines
+        return (*lines, *self._since())
+
+    def _since(self) -> Head:
+        """What changed since the plan was made."""
+        told = ["The text was edited since; what is committed is the plan, not the text."] if self._edited else []
+        if self._moved is not None:
+            told.append(f"{moved_sentence(self._moved)} Plan again to be sure.")
+        return tuple(signed(self.console_app.glyphs.warning, "$text-warning", each) for each in told)
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether the table is at another version than the plan's, so that what this commit makes is not known."""
+        return self._moved is not None and self._moved.is_target
 
     def _versions(self) -> str:
         version, becomes = self._plan.target.version, self.console_app.glyphs.becomes
+        if self._is_behind:
+            return "" if version < 0 else f"planned at v{version}"
         if version < 0:
             return f"new {becomes} v0"
         # a table that is only added to the catalog gets no version

@@ -266,7 +266,10 @@ class FakeBackend:
 
     def history(self, table: str | None = None, limit: int = 500) -> list[Operation]:
         self._enter("history", table, limit, needs_spark=False)
-        return self.ledger[:limit]
+        listed = [
+            one for one in self.ledger if table in (None, one.table, f"/warehouse/{one.table.replace('.', '.db/')}")
+        ]
+        return listed[:limit]
 
     def operation(self, op_id: str) -> OperationDetail:
         self._enter("operation", op_id, needs_spark=False)

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from console.drafts import Draft, DraftStore, OwnDrafts
 from console.places.merge.merge import MergePlace
 from console.widgets.grid import Grid
+from engine.model.operation import Operation
 from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -239,3 +240,53 @@ async def test_the_next_merge_has_its_cursor_where_it_was(backend: FakeBackend) 
         await operator.press("n", "escape", "comma")
         assert operator.merge.number == 1
         assert operator.app.focused is cursor
+
+
+def a_commit(**changes: object) -> Operation:
+    """A commit into sales.orders by another plan, just now."""
+    update = {"op_id": "0a0a", "plan_id": "cfa152", "version": 43, "finished_at": "2999-01-01T00:00:00Z", **changes}
+    return samples.a_ledger()[0].model_copy(update=update)
+
+
+async def test_a_plan_is_marked_as_soon_as_another_merge_commits_into_its_table(backend: FakeBackend) -> None:
+    other = samples.a_plan(plan_id="c19fe2")
+    backend.plans = [samples.a_plan(), other]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("n")
+        await operator.sees("2 new")
+        await operator.plan(MERGE_SQL)
+        backend.ledger = [a_commit(), *backend.ledger]
+        await operator.commit()
+        await operator.sees("kept its promise")
+        await operator.press("full_stop")
+        await operator.sees("⚠ sales.orders moved from v41 to v43 since this plan: stale, unless other rows changed. r")
+        await operator.press("c")
+        await operator.sees("Commit plan", "planned at v41", "Plan again to be sure.")
+        assert "RESTORE" not in operator.screen
+        await operator.press("escape", "r")
+        await operator.misses("since this plan")
+
+
+MOVES = {
+    "sales.orders was dropped since this plan: stale": {"kind": "drop", "version": None},
+    "sales.orders moved from v41 to v43 since": {"kind": "restore"},
+    "sales.orders_feed, which it reads, is at v43 by now: this plan is of its v5": {"table": "sales.orders_feed"},
+}
+
+
+@pytest.mark.parametrize("told", MOVES)
+async def test_a_plan_is_marked_by_what_the_ledger_has_of_its_tables(backend: FakeBackend, told: str) -> None:
+    plan = samples.a_plan()
+    source = plan.source.model_copy(update={"pinned_versions": {"sales.orders_feed": 5}})
+    backend.plans = [plan.model_copy(update={"source": source})]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        for unmarked in (a_commit(version=41), a_commit(finished_at="2001-01-01T00:00:00Z"), a_commit(table="sales.x")):
+            backend.ledger = [unmarked]
+            operator.app.ledger_changed()
+            await operator.until(lambda: not operator.merge.is_asking("moved"))
+            assert operator.merge.moved is None
+        backend.ledger = [a_commit(**MOVES[told])]
+        operator.app.ledger_changed()
+        await operator.sees(told)

@@ -86,7 +86,7 @@ def test_the_verdict_says_first_which_warnings_must_be_accepted() -> None:
         Remark(code=code, sentence="Some rows.", severity=severity)
         for code, severity in (("MILD", "warning"), ("BAD", "error"))
     )
-    lines = [paragraph.body.plain for paragraph in verdict(samples.a_plan(warnings=warnings), UNICODE, edited="")]
+    lines = [paragraph.body.plain for paragraph in verdict(samples.a_plan(warnings=warnings), UNICODE)]
     assert lines[-3:] == ["1 error to be accepted, 1 warning", "[BAD] Some rows.", "[MILD] Some rows."]
 
 
@@ -422,6 +422,6 @@ def test_rows_that_are_matched_twice_have_no_check_mark() -> None:
     conflicts = plan.find_touched_files.conflicts.model_copy(update={"true_count": 3})
     found = plan.find_touched_files.model_copy(update={"conflicts": conflicts})
     for one, sign in ((plan, UNICODE.ok), (plan.model_copy(update={"find_touched_files": found}), UNICODE.warning)):
-        lines = verdict(one, UNICODE, edited="")
+        lines = verdict(one, UNICODE)
         (line,) = [line for line in lines if "matched" in line.body.plain and "row" in line.body.plain]
         assert line.lead.plain.strip() == sign

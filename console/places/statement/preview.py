@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -20,6 +20,8 @@ from console.widgets.sentences import Reading, Sentences
 from console.words import expectation_sentences, plan_summary
 from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
+from console.words.moved import Moved
+from console.words.moved import sentence as moved_sentence
 from console.words.schema_changes import evolution
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ ASKED_FOR = {"spark": "Asking Spark for its plan…", "changes": "Asking Spark w
 OF_ONE_PLAN = ("key", "rehearsal")
 """The views that a plan has once they were asked for."""
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."
+AGAIN = " {merge.replan} plans again."
 
 
 class Verdict(Sentences):
@@ -44,10 +47,10 @@ class Verdict(Sentences):
 
     plan: AnyPlan | None = None
 
-    def show_plan(self, plan: AnyPlan, *, edited: str, glyphs: Glyphs) -> None:
+    def show_plan(self, plan: AnyPlan, *, since: Sequence[str], glyphs: Glyphs) -> None:
         self.plan = plan
         self._glyphs = glyphs
-        self.show(verdict(plan, glyphs, edited=edited))
+        self.show(verdict(plan, glyphs, since=since))
 
     def laid_out(self, width: int) -> Content:
         if self.plan is None:
@@ -60,14 +63,12 @@ class Verdict(Sentences):
         return Content.assemble(title, "\n", super().laid_out(width))
 
 
-def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
-    """The first lines: what to know before anything else. ``edited`` says that the text changed since, or is ""."""
+def verdict(plan: AnyPlan, glyphs: Glyphs, *, since: Sequence[str] = ()) -> Head:
+    """The first lines: what to know before anything else. ``since`` says what changed since the plan was made."""
     lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
     if plan.refused is None:
         lines = (*lines, *_of_policy(plan, glyphs))
-    if not edited:
-        return lines
-    return (*lines, signed(f"  {glyphs.warning}", "$text-warning", edited, "$text-warning"))
+    return (*lines, *(signed(f"  {glyphs.warning}", "$text-warning", each, "$text-warning") for each in since))
 
 
 def _of_policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
@@ -147,6 +148,7 @@ class Preview(Vertical):
         """The plan before this one, of the same table."""
         self._view = self._chosen = "files"
         self._edited = False
+        self._moved: Moved | None = None
 
     def compose(self) -> ComposeResult:
         with Reading(id="verdict-scroll"):
@@ -182,7 +184,7 @@ class Preview(Vertical):
         self._asked.clear()
         if self._chosen in OF_ONE_PLAN:
             self._chosen = "files"
-        self._edited = False
+        self._edited, self._moved = False, None
         self._show_verdict()
         # what stops a plan is the first thing to look at
         view = "conflicts" if plan.refused is not None else self._chosen
@@ -195,11 +197,19 @@ class Preview(Vertical):
             self._edited = edited
             self._show_verdict()
 
+    def plan_moved(self, moved: Moved | None) -> None:
+        """Say that a table of the plan was committed to since."""
+        if moved != self._moved:
+            self._moved = moved
+            self._show_verdict()
+
     def _show_verdict(self) -> None:
         if self.plan is not None:
-            app = shell_of(self)
-            edited = cast("Place", self.screen).with_keys(EDITED) if self._edited else ""
-            self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
+            with_keys = cast("Place", self.screen).with_keys
+            since = [with_keys(EDITED)] if self._edited else []
+            if self._moved is not None:
+                since.append(moved_sentence(self._moved) + with_keys(AGAIN))
+            self.query_one(Verdict).show_plan(self.plan, since=since, glyphs=shell_of(self).glyphs)
 
     def choose(self, view: str) -> None:
         """Show one of the views."""

@@ -14,20 +14,20 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console import garbage
+from console.places.statement.ledger_place import LedgerPlace
 from console.places.statement.statement_editor import ComposePane
-from console.places.statement.steps_place import RECENT, Operation, StepsPlace, newest_of
+from console.places.statement.steps_place import Operation
 from console.progress import Advanced, reporter
 from console.status import Job
 from console.widgets.editor import SqlEditor
 from console.widgets.running import Running
-from console.words import create_sentences, outcome_sentences, plan_summary, undo_sentences
+from console.words import create_sentences, outcome_sentences, plan_summary
 from console.words.format import short_id
 from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
     from console.words.projection import Projection
-    from engine.model.operation import Operation as Recorded
     from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
@@ -37,7 +37,7 @@ PLANNING = "Spark plans this text. Planning writes nothing."
 SHOWS_IT = " {merge.preview} shows it."
 
 
-class StatementPlace(StepsPlace):
+class StatementPlace(LedgerPlace):
     """Plans and commits; composes a ``#running`` line too."""
 
     CSS_PATH = Path(__file__).with_name("statement.tcss")
@@ -46,8 +46,6 @@ class StatementPlace(StepsPlace):
         super().__init__()
         self._so_far: list[str] = []
         """What the plan that runs said already."""
-        self.projection: Projection | None = None
-        """How long the commit of the plan may take, as soon as the ledger was asked."""
         self._wrote = Event()
         """Set as soon as a commit of the plan has begun to write."""
         self.rehearsal: Rehearsal | None = None
@@ -121,7 +119,8 @@ class StatementPlace(StepsPlace):
         # the preview has it, even if the operator has typed on and stays at the text
         self._name_steps()
         self._planned_text = operation.typed
-        self.committed = self.projection = self.rehearsal = self.failed = None
+        self.committed = self.projection = self.rehearsal = self.failed = self.moved = None
+        self.planning_began = operation.began
         self._wrote = Event()
         self._project(plan)
         name = short_id(plan.plan_id)
@@ -144,21 +143,6 @@ class StatementPlace(StepsPlace):
     def in_words(self) -> str:
         """Where this is, for a notice that is read elsewhere."""
         return f"the {self.PLACE.capitalize()} place"
-
-    def _project(self, plan: AnyPlan) -> None:
-        if plan.kind != "merge":
-            return
-
-        def look() -> Projection | None:
-            from console.words.projection import projected
-
-            return projected(plan, self.backend.outcomes())
-
-        def found(projection: Projection | None) -> None:
-            self.projection = projection
-
-        # if the ledger cannot be read, the places that need it say so
-        self.ask("projection", look, found, lambda _: None, of=lambda: self.plan_id)
 
     def _plan_failed(self, failure: Failure) -> None:
         typed_then = self.operation.typed if self.operation is not None else None
@@ -194,6 +178,7 @@ class StatementPlace(StepsPlace):
                 typed=to_be_typed(self.backend.policy, plan),
                 projection=self.projection,
                 rehearsal=self.rehearsal,
+                moved=self.moved,
             ),
             partial(self._confirmed, plan),
         )
@@ -239,12 +224,6 @@ class StatementPlace(StepsPlace):
 
         self.ask("apply", apply, partial(self._applied, plan), partial(self._apply_failed, plan, wrote))
 
-    def _tell_of_commit(self, what: str, how_on: str = "") -> None:
-        """What stands below the text that was planned; below another one stands what Spark says of that. ``how_on``
-        names keys: ``what`` may name a table."""
-        if not self._edited():
-            self.pane.say(what + self.with_keys(how_on))
-
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
@@ -254,49 +233,12 @@ class StatementPlace(StepsPlace):
         self.console_app.record(summary, "information" if outcome.kept else "error")
         self._commit_ended(summary, kept=outcome.kept)
 
-    @override
-    def ledger_changed(self) -> None:
-        if self.failed is not None:
-            self._ask_what_became(*self.failed)
-        # what is shown of a commit may be taken back, and be there again
-        plan, committed = self.plan, self.committed
-        if plan is None or committed is None or not committed.op_id:
-            return
-
-        def look() -> str:
-            listed = self.backend.history(limit=RECENT)
-            return next((undo_sentences.GONE.get(one.status, "") for one in listed if one.op_id == committed.op_id), "")
-
-        def found(gone: str) -> None:
-            if gone != self.commit_pane.gone:
-                self.commit_pane.show_outcome(plan, committed, self.projection, gone)
-                became = gone or "Its rows are there again."
-                self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was committed. {became}")
-
-        self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
-
     def _apply_failed(self, plan: AnyPlan, wrote: Event, failure: Failure) -> None:
         self.failed = plan, failure
         self.commit_pane.show_failure(plan, failure, wrote=wrote.is_set())
         became = "the History place says what became of it" if wrote.is_set() else "nothing was committed"
         self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was to be committed: {became}.")
         self._commit_ended(str(failure), kept=False)
-
-    def _ask_what_became(self, plan: AnyPlan, failure: Failure) -> None:
-        """The ledger has it: if Spark answers, as soon as the commit ends, else when Spark is there again."""
-
-        def found(newest: Recorded | None) -> None:
-            if newest != self.became:
-                self.became = newest
-                self.commit_pane.show_failure(plan, failure, newest)
-
-        self.ask(
-            "settled",
-            lambda: newest_of(plan.plan_id, self.backend.history(limit=RECENT), self.commit_began),
-            found,
-            lambda _: None,
-            of=lambda: (self.plan_id, self.operation, self.committed),
-        )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
         self.end()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -41,6 +41,7 @@ class Operation:
     operation_id: str
     kind: str
     typed: Draft
+    began: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
 def newest_of(plan_id: str, operations: Iterable[Recorded], since: datetime = EVER) -> Recorded | None:

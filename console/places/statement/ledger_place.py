@@ -1,0 +1,106 @@
+"""What the ledger knows of the plan that is shown: how long it may take, what moved since, what became of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from console.places.statement.steps_place import EVER, RECENT, StepsPlace, newest_of
+from console.words import undo_sentences
+from console.words.format import short_id
+from console.words.moved import Moved, moved_since
+from console.work import Failure
+
+if TYPE_CHECKING:
+    from console.words.projection import Projection
+    from engine.model.operation import Operation as Recorded
+    from engine.model.plans import AnyPlan
+
+
+class LedgerPlace(StepsPlace):
+    """Keeps up with what this console and others commit. Spark is not asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.projection: Projection | None = None
+        """How long the commit of the plan may take, as soon as the ledger was asked."""
+        self.planning_began = EVER
+        self.moved: Moved | None = None
+        """What was committed since the plan to a table that it writes or reads."""
+
+    def _project(self, plan: AnyPlan) -> None:
+        if plan.kind != "merge":
+            return
+
+        def look() -> Projection | None:
+            from console.words.projection import projected
+
+            return projected(plan, self.backend.outcomes())
+
+        def found(projection: Projection | None) -> None:
+            self.projection = projection
+
+        # if the ledger cannot be read, the places that need it say so
+        self.ask("projection", look, found, lambda _: None, of=lambda: self.plan_id)
+
+    # After a commit, here or elsewhere
+
+    def _tell_of_commit(self, what: str, how_on: str = "") -> None:
+        """What stands below the text that was planned; below another one stands what Spark says of that. ``how_on``
+        names keys: ``what`` may name a table."""
+        if not self._edited():
+            self.pane.say(what + self.with_keys(how_on))
+
+    @override
+    def ledger_changed(self) -> None:
+        if self.failed is not None:
+            self._ask_what_became(*self.failed)
+        # what is shown of a commit may be taken back, and be there again
+        plan, committed = self.plan, self.committed
+        if plan is not None and committed is None:
+            self._ask_what_moved(plan)
+        if plan is None or committed is None or not committed.op_id:
+            return
+
+        def look() -> str:
+            listed = self.backend.history(limit=RECENT)
+            return next((undo_sentences.GONE.get(one.status, "") for one in listed if one.op_id == committed.op_id), "")
+
+        def found(gone: str) -> None:
+            if gone != self.commit_pane.gone:
+                self.commit_pane.show_outcome(plan, committed, self.projection, gone)
+                became = gone or "Its rows are there again."
+                self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was committed. {became}")
+
+        self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
+
+    def _ask_what_moved(self, plan: AnyPlan) -> None:
+        def found(moved: Moved | None) -> None:
+            self.moved = moved
+            self.preview.plan_moved(moved)
+
+        self.ask(
+            "moved",
+            lambda: moved_since(plan, self.planning_began, partial(self.backend.history, limit=RECENT)),
+            found,
+            lambda _: None,
+            of=lambda: (self.plan_id, self.committed),
+        )
+
+    def _ask_what_became(self, plan: AnyPlan, failure: Failure) -> None:
+        """The ledger has it: if Spark answers, as soon as the commit ends, else when Spark is there again."""
+
+        def found(newest: Recorded | None) -> None:
+            if newest != self.became:
+                self.became = newest
+                self.commit_pane.show_failure(plan, failure, newest)
+
+        self.ask(
+            "settled",
+            lambda: newest_of(plan.plan_id, self.backend.history(limit=RECENT), self.commit_began),
+            found,
+            lambda _: None,
+            of=lambda: (self.plan_id, self.operation, self.committed),
+        )
