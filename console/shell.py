@@ -84,6 +84,9 @@ class Shell(NamesKeys, Protocol):
     def tables_changed(self) -> None:
         """A table was made or dropped: every open place loads anew what it shows of tables."""
 
+    def action_new_merge(self) -> None:
+        """Open another merge, and go there."""
+
     async def close_merge(self, number: int) -> None:
         """Forget a merge; the first one always stays."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from console.places.history.history import HistoryPlace
 from console.places.history.history_pages import Group, short_result
+from console.places.merge.merge import MergePlace
 from console.status import Job
 from console.widgets.grid import Grid
 from console.widgets.parameters import Parameters
@@ -163,6 +164,38 @@ async def test_e_puts_the_sql_of_an_operation_back_into_the_editor(backend: Fake
         await operator.press("e")
         await operator.sees("WHEN NOT MATCHED THEN INSERT *")
         assert operator.merge.editor.text == MERGE_SQL
+
+
+@pytest.mark.parametrize(
+    ("kind", "offered"), [("restore", False), ("drop", False), ("create_table", True), ("merge", True)]
+)
+async def test_e_is_offered_where_its_sql_can_be_planned(backend: FakeBackend, kind: str, offered: bool) -> None:
+    backend.ledger = [backend.ledger[0].model_copy(update={"kind": kind})]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.until(lambda: "y copy SQL" in operator.keys)
+        assert ("e edit again" in operator.keys) is offered
+        assert ("p plan again" in operator.keys) is (kind == "merge")
+
+
+@pytest.mark.parametrize("key", ["e", "p"])
+async def test_a_merge_of_the_history_does_not_replace_the_text_of_another(backend: FakeBackend, key: str) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO my.own")
+        await operator.press("escape", "3")
+        await operator.sees("u takes it back")
+        await operator.press(key)
+        await operator.until(lambda: isinstance(operator.app.screen, MergePlace) and operator.merge.number == 2)
+        await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
+        await operator.sees("merge 1 my.own", "merge 2 sales.orders")
+        # the same once more is there already
+        await operator.press("escape", "3")
+        await operator.sees("u takes it back")
+        await operator.press("e")
+        await operator.until(lambda: isinstance(operator.app.screen, MergePlace))
+        await operator.pilot.pause()
+        assert operator.merge.number == 2
 
 
 async def test_a_commit_shows_up_without_being_asked_for(backend: FakeBackend) -> None:

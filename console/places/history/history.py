@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 REST_SECONDS = 0.15
 FILTER_SECONDS = 0.1
 VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"), ("plots", "Over time"))
+PLANNED_IN: Mapping[str, str] = MappingProxyType({"merge": "merge", "create_table": "create"})
+"""The place that plans an operation of a kind."""
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
@@ -62,7 +65,7 @@ class HistoryPlace(Undoing):
         Binding("right_square_bracket", "cycle(1)", "next view", id="history.view_next",
                 group=VIEWS_GROUP, tooltip="The next view"),
         Binding("e", "edit_again", "edit again", id="history.edit",
-                tooltip="Put this SQL where it was planned, to be edited"),
+                tooltip="Edit this SQL again: in Create, or in a merge that has no text of its own"),
         Binding("u", "undo", "undo", id="history.undo",
                 tooltip="Take this back: shows what comes back and what is lost, and asks"),
         # the same key where nothing can be taken back: it says why
@@ -280,8 +283,11 @@ class HistoryPlace(Undoing):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("cycle", "view", "edit_again", "copy_sql"):
+        if action in ("cycle", "view", "copy_sql"):
             return self.selected is not None
+        if action == "edit_again":
+            # an undo is no statement to plan
+            return self.selected is not None and self.selected.kind in PLANNED_IN
         if action == "plan_again":
             return self.selected is not None and self.selected.kind == "merge"
         if action == "undo":
@@ -344,24 +350,34 @@ class HistoryPlace(Undoing):
             self.ask_here("use", lambda: self.backend.operation(one.op_id), use, self._not_read)
 
     def _plan_again(self, detail: OperationDetail) -> None:
-        from console.places.merge.saved import draft_of, use_recorded
+        def plan(place: StatementPlace) -> None:
+            # by then the editor has its new text, and that is planned
+            place.call_after_refresh(place.action_plan)
 
-        place = cast("StatementPlace", self.console_app.go_to("merge"))
-
-        def plan() -> None:
-            if use_recorded(place, draft_of(detail)):
-                # by then the editor has its new text, and that is planned
-                place.call_after_refresh(place.action_plan)
-
-        place.call_after_refresh(plan)
+        self._use(detail, plan)
 
     def action_edit_again(self) -> None:
         if self.selected is not None:
-            self._with_detail(self.selected, self._edit_again)
+            self._with_detail(self.selected, self._use)
 
-    def _edit_again(self, detail: OperationDetail) -> None:
+    def _use(self, detail: OperationDetail, go_on: Callable[[StatementPlace], None] = lambda _: None) -> None:
+        """Put the SQL where it can be planned; ``go_on`` if it can be as it is."""
         from console.places.merge.saved import draft_of, use_recorded
 
-        kind = "create" if detail.operation.kind == "create_table" else "merge"
-        place = cast("StatementPlace", self.console_app.go_to(kind))
-        place.call_after_refresh(use_recorded, place, draft_of(detail))
+        draft, shell, name = draft_of(detail), self.console_app, PLANNED_IN[detail.operation.kind]
+
+        def use(place: StatementPlace) -> None:
+            if use_recorded(place, draft):
+                go_on(place)
+
+        def use_beside() -> None:
+            if name == "merge" and place.pane.text.strip() and place.pane.text != draft.sql:
+                shell.action_new_merge()
+                beside = cast("StatementPlace", shell.go_to(name))
+                beside.call_after_refresh(use, beside)
+            else:
+                use(place)
+
+        place = cast("StatementPlace", shell.go_to(name))
+        # one that was just made reads its draft first
+        place.call_after_refresh(use_beside)
