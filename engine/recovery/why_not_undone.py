@@ -20,8 +20,11 @@ def why_not_undone(operation: Operation) -> EngineError | None:
         unknown = f"It is not known yet what operation {op_id} committed."
         return RefusedError(NOT_APPLIED, unknown, "The history says it as soon as it is known.")
     if status == "applied" and kind not in ("merge", "create_table"):
+        again = "Plan the statement that it took back again."
         # of a table that was dropped there is no version
-        again = "Plan the statement again" + ("." if kind == "drop" else ", or RESTORE the version that you want.")
+        if kind == "restore" and operation.version is not None:
+            restore = f"RESTORE TABLE {operation.table} TO VERSION AS OF {operation.version - 1}"
+            again = f"{again} Or run in Spark SQL, outside this program: {restore}."
         return RefusedError(NOT_APPLIED, f"Operation {op_id} is an undo itself.", again)
     if status != "applied" or operation.version is None:
         why = "no commit was needed" if operation.committed_nothing else status.replace("_", " ")

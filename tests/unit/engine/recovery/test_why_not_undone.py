@@ -56,9 +56,10 @@ def test_the_first_version_of_a_table_that_was_made_can_be_taken_back() -> None:
     assert why_not_undone(operation(kind="create_table", version=0)) is None
 
 
-def test_a_version_to_restore_is_named_only_where_the_table_has_versions() -> None:
+def test_what_can_be_done_of_an_undo_is_said_where_no_command_here_restores_a_version() -> None:
     dropped, restored = why_not_undone(operation(kind="drop", version=None)), why_not_undone(operation(kind="restore"))
     assert dropped is not None
-    assert dropped.hint == "Plan the statement again."
+    assert dropped.hint == "Plan the statement that it took back again."
     assert restored is not None
-    assert restored.hint == "Plan the statement again, or RESTORE the version that you want."
+    shell = "Or run in Spark SQL, outside this program: RESTORE TABLE db.t TO VERSION AS OF 2."
+    assert restored.hint == f"{dropped.hint} {shell}"
