@@ -154,6 +154,9 @@ def page(undo_plan: UndoPlan) -> list[str]:
     ]
     if undo_plan.columns is not None:
         lines.append(f"its columns change too: {_columns(undo_plan.columns)}")
+    if pairs := undo_plan.taken_back:
+        in_pairs = "" if len(pairs) == 1 else " in pairs"
+        lines.append(f"{2 * len(pairs)} later commits take each other back{in_pairs}: {'; '.join(map(visible, pairs))}")
     if undo_plan.raise_retention:
         lines += raising(undo_plan)
     elif undo_plan.until:

@@ -96,7 +96,8 @@ class UndoPlan(Value):
     """The plan of an undo: what taking an operation back would do.
 
     ``restore`` is RestoreTableCommand: ``version`` is the table's now and ``to_version`` the one that comes back;
-    ``lost`` are the commits after the operation, which are lost too, one line each. ``promise`` holds Delta's metrics.
+    ``lost`` are the commits after the operation, which are lost too, one line each. ``taken_back`` are those later
+    ones that take each other back, so that nothing of them is lost, a line for two. ``promise`` holds Delta's metrics.
     Rows are live rows, None if the log has no counts. ``drop`` removes a table that the operation made (its
     ``to_version`` is -1); ``files_stay``: its files are not deleted. ``columns``: None if they stay as they are.
     """
@@ -110,6 +111,7 @@ class UndoPlan(Value):
     version: int
     to_version: int
     lost: tuple[str, ...] = ()
+    taken_back: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
     promise: dict[str, int] = Field(default_factory=dict)
     rows_now: int | None = None
     rows_after: int | None = None

@@ -42,7 +42,7 @@ from engine.spark.spark_errors import collected, is_missing, translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.names import quote, string
 from engine.sql.undo_statements import raise_retention_statement, undo_statement
-from engine.table.commits import Commit, commits_since, current_version, taken_back_by
+from engine.table.commits import Commit, commits_since, current_version, taken_back_by, taking_each_other_back
 from engine.table.delta_log import list_files, live_rows
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import logged_table
@@ -112,6 +112,8 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
     here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     if missing := missing_files(spark, plan.target.path, restored(here, before)):
         raise _gone(at - 1, f"{len(missing):,} of its files are deleted, {missing[0]} among them")
+    pairs = taking_each_other_back(later)
+    undone = {version for one, restore in pairs for version in (one.version, restore.version)}
     now_id = table_id(spark, table)  # a REPLACE gave the table another than the plan has
     return UndoPlan(
         undo_id=hashlib.sha256(f"restore {now_id} {now} {at - 1}".encode()).hexdigest()[:32],
@@ -121,7 +123,8 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         table_id=now_id,
         version=now,
         to_version=at - 1,
-        lost=tuple(commit_line(one) for one in later_than(commit, later)),
+        lost=tuple(commit_line(one) for one in later_than(commit, later) if one.version not in undone),
+        taken_back=tuple(f"v{one.version} {one.operation}, undone by v{restore.version}" for one, restore in pairs),
         promise=promise(here, before),
         rows_now=live_rows(here),
         rows_after=live_rows(before),

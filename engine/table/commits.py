@@ -144,6 +144,20 @@ def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:
     return None
 
 
+def taking_each_other_back(since: Sequence[Commit]) -> list[tuple[Commit, Commit]]:
+    """Each of the commits ``since``, newest first, with the RESTORE right after it to the version right before it: the
+    two leave the table as it was."""
+    pairs, at = [], 1
+    while at < len(since):
+        restore, one = since[at - 1], since[at]
+        is_pair = (restore.version - 1, restore.restored_to) == (one.version, one.version - 1)
+        if is_pair:
+            pairs.append((one, restore))
+        # a RESTORE that is taken back takes nothing back itself
+        at += 2 if is_pair else 1
+    return pairs
+
+
 def _time(text: str) -> datetime:
     """In this program's time zone; a time that is not known was before all."""
     try:

@@ -82,6 +82,21 @@ def test_later_commits_that_would_be_lost_are_named_and_must_be_accepted(
     assert len(commits(spark, "t")) == 5
 
 
+def test_a_later_merge_that_was_taken_back_already_is_not_lost(
+    spark: Any, history: History, applied: tuple[Plan, Outcome]
+) -> None:
+    _, outcome = applied
+    spark.sql("INSERT INTO s VALUES (30L, 'newer')")
+    later = apply(spark, plan(spark, MERGE, rows=0), history=history)
+    undo(spark, plan_undo(spark, history.get(later.op_id)), history=history)
+    looked = plan_undo(spark, history.get(outcome.op_id))
+    assert (looked.lost, looked.taken_back) == ((), ("v2 MERGE, undone by v3",))
+    # nothing is to be accepted
+    assert undo(spark, looked, history=history).kept
+    assert [one.status for one in history.list()] == ["applied", "applied", "undone", "undone"]
+    assert spark.sql("SELECT count(*), count_if(v = 'new') FROM t").collect()[0][:] == (10, 0)
+
+
 def test_a_vacuum_changes_no_row_that_would_be_lost_and_an_optimize_makes_files_that_would(
     spark: Any, history: History, applied: tuple[Plan, Outcome]
 ) -> None:

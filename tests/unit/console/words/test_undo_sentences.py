@@ -183,6 +183,14 @@ def test_a_drop_says_what_comes_of_the_files(stay: bool, told: str) -> None:
     assert page.endswith(f"; {told}")
 
 
+def test_later_commits_that_take_each_other_back_are_told_and_not_lost() -> None:
+    one, other = "v4 MERGE, undone by v5", "v6 WRITE, undone by v7"
+    assert words.page(undo_plan(taken_back=(one,)))[2] == f"2 later commits take each other back: {one}"
+    assert words.page(undo_plan(taken_back=(other, one)))[2] == (
+        f"4 later commits take each other back in pairs: {other}; {one}"
+    )
+
+
 def test_later_commits_are_lost_as_well() -> None:
     assert words.lost(undo_plan(lost=("v9 WRITE",))) == "1 later commit would be lost as well:"
 

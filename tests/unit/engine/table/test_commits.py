@@ -15,6 +15,7 @@ from engine.table.commits import (
     commits_after,
     metadata_of,
     taken_back_by,
+    taking_each_other_back,
     user_metadata,
     version_read,
 )
@@ -175,3 +176,24 @@ def test_the_history_is_asked_for_a_version_unless_the_work_has_ended(
     else:
         with pytest.raises(type(raised)):
             version_read(None, "t")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("since", "pairs"),
+    [
+        ((commit(7, 5), commit(6)), [(6, 7)]),
+        ((commit(9, 7), commit(8), commit(7, 5), commit(6)), [(8, 9), (6, 7)]),
+        # what stands between them, or before the version that came back, is in the table no more
+        ((commit(8, 5), commit(7), commit(6)), []),
+        ((commit(7, 4), commit(6)), []),
+        ((commit(7, "2026-11-21 10:00:05"), commit(6)), []),
+        ((commit(7), commit(6, 4)), []),
+        # the second RESTORE brings back what the first took
+        ((commit(8, 6), commit(7, 5), commit(6)), [(7, 8)]),
+    ],
+)
+def test_a_commit_and_the_restore_right_after_it_take_each_other_back(
+    since: tuple[Commit, ...], pairs: list[tuple[int, int]]
+) -> None:
+    found = taking_each_other_back(since)
+    assert [(one.version, restore.version) for one, restore in found] == pairs
