@@ -195,7 +195,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
         f"{dot}plan {short_id(one.plan_id)}",
         (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
     )
-    head = [Paragraph(title), sentence(_when(one), "$foreground-muted"), *_taken_back(detail)]
+    head = [Paragraph(title), sentence(_when(detail), "$foreground-muted"), *_taken_back(detail)]
     if plan is None and one.kind != "merge":
         head.append(sentence(plan_summary.sql_line(one.sql)))
     if plan is not None:
@@ -242,7 +242,7 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
     """An operation that created or replaced a table: what it did, and what was promised of it."""
     one = detail.operation
     title = f"{_status(one, glyphs)} {glyphs.dot} {visible(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
-    head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(one), "$foreground-muted")]
+    head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(detail), "$foreground-muted")]
     head += _taken_back(detail)
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
@@ -283,12 +283,16 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
     return f"{sign} {words}"
 
 
-def _when(operation: Operation) -> str:
+def _when(detail: OperationDetail) -> str:
+    operation = detail.operation
     started = f"started {local_time(operation.started_at, zone=True)}"
     if operation.finished_at is None:
         if operation.status != "running":
             return started
         return f"{started}, {outcome_sentences.PROGRAM_GONE if operation.program_gone else 'not finished'}"
+    if detail.outcome is not None and detail.outcome.duration_ms:
+        # as the commit itself told
+        return f"{started}, took {duration(detail.outcome.duration_ms)}"
     begin, end = parse_time(operation.started_at), parse_time(operation.finished_at)
     if begin is None or end is None:
         return started

@@ -103,6 +103,15 @@ def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
     assert "2 of 2 applied" in listed
 
 
+@pytest.mark.parametrize(("measured", "told"), [(3_512, "took 3.5 s"), (0, "took 3.6 s")])
+def test_a_commit_took_as_long_in_the_history_as_on_its_own_page(measured: int, told: str) -> None:
+    """The row was begun before the clock of the commit; one that was found later has no clock of its own."""
+    one = an_operation(started_at="2026-11-20T12:05:02.000Z", finished_at="2026-11-20T12:05:05.600Z")
+    outcome = make_outcome("op").model_copy(update={"duration_ms": measured})
+    for plan in (make_plan(), make_create_plan()):
+        assert told in text(detail_page(OperationDetail(operation=one, plan=plan, outcome=outcome), UNICODE))
+
+
 def test_what_was_taken_back_says_by_what_operation() -> None:
     undo = an_operation(op_id="undo1", kind="restore", version=10, finished_at="2026-11-21T10:00:00Z")
     for plan in (make_plan(), make_create_plan()):
