@@ -25,15 +25,19 @@ FARTHEST = 4
 
 @dataclass(frozen=True)
 class Projection:
-    """An estimate, and of how many commits it was made."""
+    """An estimate, and of how many commits it was made: of the ``same`` statement, or of others into the table; of
+    those ``alike`` in rows, or of all that are known."""
 
     milliseconds: int
     commits: int
+    same: bool = True
+    alike: bool = True
 
     @property
     def basis(self) -> str:
         """Out of what it was made."""
-        return f"estimated from {count(self.commits, 'commit')} into this table"
+        of = "of this statement" if self.same else "into this table"
+        return f"from {count(self.commits, 'commit')} {of}{', as large' if self.alike else ''}"
 
 
 def projected(plan: Plan, outcomes: Sequence[OperationDetail]) -> Projection | None:
@@ -48,14 +52,14 @@ def projected(plan: Plan, outcomes: Sequence[OperationDetail]) -> Projection | N
         return None
     alike = [took for wrote, took in known if max(wrote, rows, 1) <= ALIKE * max(min(wrote, rows), 1)]
     if alike:
-        return Projection(round(median(alike)), len(alike))
+        return Projection(round(median(alike)), len(alike), same=bool(same))
     sizes, times = zip(*known, strict=True)
     if len(set(sizes)) < 2 or rows > FARTHEST * max(sizes):
         return None
     slope, fixed = linear_regression(sizes, times)
     if slope < 0:
         return None
-    return Projection(round(max(fixed + slope * rows, min(times))), len(known))
+    return Projection(round(max(fixed + slope * rows, min(times))), len(known), same=bool(same), alike=False)
 
 
 def rows_written(metrics: Mapping[str, int]) -> int | None:

@@ -69,7 +69,10 @@ class CommitPane(Vertical):
         head = outcome_head(plan, outcome, self.glyphs, gone)
         if projection is not None:
             took, about = duration(outcome.duration_ms), duration(projection.milliseconds)
-            head = (*head, sentence(f"took {took}, about {about} was {projection.basis}", "$foreground-muted"))
+            head = (
+                *head,
+                sentence(f"took {took}; estimated {about} {projection.basis}", "$foreground-muted"),
+            )
         self.page.show(Page(head, table))
 
     def show_failure(

@@ -52,6 +52,19 @@ def test_the_same_statement_says_more_than_another_one_into_the_table() -> None:
     assert projected(plan(), [took(ROWS, 9_000, sql="MERGE …"), took(ROWS, 5_000)]) == Projection(5_000, 1)
 
 
+def test_the_estimate_says_which_commits_it_counts() -> None:
+    same = [took(ROWS, 5_000), took(3, 700), took(ROWS, 6_000, sql="MERGE …")]
+    for known, told in (
+        (same, "1 commit of this statement, as large"),
+        (same[2:], "1 commit into this table, as large"),
+        ([took(ROWS // 8, 2_000), took(ROWS // 3, 3_667)], "2 commits of this statement"),
+        ([took(ROWS // 8, 2_000, sql="M"), took(ROWS // 3, 3_667, sql="M")], "2 commits into this table"),
+    ):
+        found = projected(plan(), known)
+        assert found is not None
+        assert found.basis == f"from {told}"
+
+
 def test_a_plan_whose_rows_are_not_known_is_not_projected() -> None:
     unknown = plan().model_copy(update={"promise": {}})
     assert projected(unknown, [took(ROWS, 5_000)]) is None
