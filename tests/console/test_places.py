@@ -70,6 +70,29 @@ async def test_help_stays_on_screen_where_it_is_small_and_ascii_draws_nothing_el
             await operator.until(lambda: "? help" in operator.keys and "ctrl+p all" in operator.keys)
 
 
+async def test_the_palette_lists_of_this_place_what_is_possible_and_says_what_is_not_elsewhere(
+    backend: FakeBackend,
+) -> None:
+    def listed() -> set[str]:
+        return {one.title for one in operator.app.get_system_commands(operator.app.screen)}
+
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        assert "History: undo" in listed()
+        assert "History: why not undo" not in listed()
+        await operator.press("ctrl+p", *"merge: commit", "enter")
+        await operator.sees("Merge: commit… is not possible now: Commit exactly this")
+        assert not {"Merge: commit…", "Merge: why not commit", "Merge: cancel"} & listed()
+        await operator.plan(MERGE_SQL)
+        assert "Merge: commit…" in listed()
+        assert "Merge: why not commit" not in listed()
+        # those of the whole console are always listed
+        await operator.press("ctrl+p", *"restart", "enter")
+        await operator.sees("restart Spark is not possible now")
+
+
 async def test_quitting_while_nothing_runs_asks_nothing(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()
