@@ -18,6 +18,11 @@ from console.words.visible import visible
 Check = Callable[[str], "str | None"]
 
 
+def bare_name() -> str:
+    """Where a name without a folder goes."""
+    return f"A name alone goes into {Path.cwd()}."
+
+
 def expanded(path: str) -> Path:
     """With the home of a user in place of ``~``; as it is typed where there is no such user."""
     try:

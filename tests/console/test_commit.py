@@ -78,6 +78,23 @@ async def test_ctrl_y_commits_and_each_promise_stands_beside_what_happened(backe
         assert len(backend.called("apply")) == 1
 
 
+async def test_saving_says_where_a_name_goes_and_of_a_committed_plan_that_apply_changes_nothing(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (backend.home / "work").mkdir()
+    monkeypatch.chdir(backend.home / "work")
+    async with console(backend, size=(200, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("s")
+        await operator.sees("commits the file later", "A name alone goes into", "/work.")
+        await operator.press("escape")
+        await operator.commit()
+        await operator.sees("kept its promise")
+        await operator.press("v", "s")
+        await operator.sees("It is committed", "would change nothing", "A name alone goes into")
+        assert "commits the file later" not in operator.screen
+
+
 async def test_a_deviation_is_told_loudly_and_by_name(backend: FakeBackend) -> None:
     backend.deviates = True
     async with console(backend) as operator:

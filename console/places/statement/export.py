@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.dialogs.path import PathDialog, expanded
+from console.dialogs.path import PathDialog, bare_name, expanded
 from console.words.format import count
 from engine.files import write_private
 
@@ -25,7 +25,7 @@ def ask_where_to_export(place: Place, table: Table, name: str) -> None:
     dialog = PathDialog(
         f"Export {count(len(table.rows), 'row')}",
         f"As they are shown, numbers and sizes in full{f', but {table.cut}' if table.cut else ''}. A name that ends in "
-        ".csv, .json or .parquet says which; the file is yours alone to read.",
+        f".csv, .json or .parquet says which; the file is yours alone to read. {bare_name()}",
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.dialogs.path import PathDialog, expanded
+from console.dialogs.path import PathDialog, bare_name, expanded
 from console.words.format import short_id
 
 if TYPE_CHECKING:
@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
 
 
-def ask_where_to_save(place: Place, plan: AnyPlan) -> None:
+LATER = "`deltamerge-console apply` commits the file later, if nothing moved meanwhile."
+COMMITTED = "It is committed: the file is a record of it, and `deltamerge-console apply` would change nothing."
+
+
+def ask_where_to_save(place: Place, plan: AnyPlan, *, is_committed: bool = False) -> None:
     """Ask for a path, then write the plan there."""
     name = short_id(plan.plan_id)
     dialog = PathDialog(
         f"Save plan {name}",
-        "`deltamerge-console apply` commits the file later, if nothing moved meanwhile.",
+        f"{COMMITTED if is_committed else LATER} {bare_name()}",
         value=f"plan-{name}.json",
         accept_label="save",
         check=_why_not,

@@ -243,7 +243,7 @@ class StepsPlace(Place):
             return
         from console.places.statement.save_plan import ask_where_to_save
 
-        ask_where_to_save(self, plan)
+        ask_where_to_save(self, plan, is_committed=self.committed is not None)
 
     @on(PageView.RowOpened)
     def _open_row(self, event: PageView.RowOpened) -> None:
