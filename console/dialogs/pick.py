@@ -70,6 +70,7 @@ class PickDialog(Dialog[str]):
         self._typed_choice = typed
         self._empty = empty
         self._awaits = awaits
+        self._at = ""
         self._shown: Sequence[Choice] = ()
         self._moved = False
         self._came_at: float | None = None
@@ -77,6 +78,10 @@ class PickDialog(Dialog[str]):
         self._added_at: float | None = None
         self._before: Sequence[Choice] = ()
         """When choices were added, and what was shown until then."""
+
+    def begin_at(self, now: str) -> None:
+        """What is there now: the cursor is on that choice, or the list narrowed down to what fits it."""
+        self._at = now
 
     def title_text(self) -> str:
         return visible(self._title)
@@ -94,6 +99,19 @@ class PickDialog(Dialog[str]):
 
     def on_mount(self) -> None:
         self._narrow("")
+        self._begin()
+
+    def _begin(self) -> None:
+        """As soon as there are choices."""
+        narrow, keys = self.query_one("#narrow", Input), [choice.key for choice in self._shown]
+        if self._moved or narrow.value or not keys:
+            return
+        if self._at in keys:
+            self.query_one("#choices", OptionList).highlighted = keys.index(self._at)
+            self._moved = True
+        elif self._at and self._fitting(self._at):
+            narrow.value = self._at
+            narrow.action_select_all()
 
     @override
     def on_resize(self, event: events.Resize) -> None:
@@ -113,6 +131,7 @@ class PickDialog(Dialog[str]):
                 self.query_one("#choices", OptionList).highlighted = keys.index(before.key)
             elif before != self._chosen:
                 self._came_at = self.console_app.clock()
+            self._begin()
 
     @property
     def _chosen(self) -> Choice | None:
@@ -129,7 +148,7 @@ class PickDialog(Dialog[str]):
         options = self.query_one("#choices", OptionList)
         every = [*self._choices, *self._last]
         own = self._typed_choice(words)
-        fitting = best_matches(words, every, lambda choice: f"{choice.label} {choice.detail}")
+        fitting = self._fitting(words)
         # what came again, or is typed though it is listed, is one row
         by_key: dict[str, Choice] = {}
         for choice in (*fitting, *([own] if own else [])):
@@ -144,6 +163,9 @@ class PickDialog(Dialog[str]):
         options.highlighted = 0 if self._shown else None
         empty = NOTHING_FITS if every else self._empty
         self.query_one("#none", Static).update(Content(self._awaits or ("" if self._shown else empty)))
+
+    def _fitting(self, words: str) -> list[Choice]:
+        return best_matches(words, [*self._choices, *self._last], lambda choice: f"{choice.label} {choice.detail}")
 
     @staticmethod
     def _line(choice: Choice) -> Content:

@@ -97,6 +97,25 @@ async def test_a_plan_that_becomes_ready_leaves_what_is_being_typed(backend: Fak
         assert operator.merge.form_pane.box("condition").text.endswith("s.order_date'1")
 
 
+async def test_what_is_offered_begins_with_what_was_typed(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await form_of(operator, "")
+        await operator.sees("There is no statement yet")
+        await operator.press(*"sales.orde", "down")
+        await operator.sees("Into which table?", "sales.orders")
+        await operator.misses("sales.customers")
+        await operator.press("enter")
+        await dialog(operator, False)
+        assert operator.merge.form_pane.box("target").text == "sales.orders"
+        # one that is there already is under the cursor, among the others
+        await in_box(operator, "target", "down")
+        await operator.sees("Into which table?", "sales.customers")
+        await operator.press("enter")
+        await dialog(operator, False)
+        assert operator.merge.form_pane.box("target").text == "sales.orders"
+
+
 async def test_a_statement_is_started_and_filled_by_what_is_offered(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await form_of(operator, "")

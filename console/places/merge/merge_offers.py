@@ -31,6 +31,7 @@ def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[s
     choices = table_choices(place, only_delta=only_delta)
     title = "Target" if only_delta else "Source"
     dialog = PickDialog(title, question, choices, empty="No table is known here.", awaits=LISTING)
+    dialog.begin_at(getattr(form, part))
     place.app.push_screen(dialog, taken)
     load_choices(place, dialog, only_delta=only_delta)
 
