@@ -176,6 +176,28 @@ def test_a_clone_keeps_the_features_of_the_table_unless_a_downgrade_is_allowed(a
     assert has_meaning(CLONE_DOWNGRADE.replace("__", "."))
 
 
+def test_a_clone_that_may_downgrade_takes_nothing_of_the_table() -> None:
+    old = before(features=(), min_reader_version=1, min_writer_version=7)
+    session = Session(**{CLONE_DOWNGRADE: "true"})
+    assert protocol_after(session, CLONE, Provided((ID,), ()), {}, old) == Protocol(1, 1, frozenset())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("old", [None, BEFORE])
+@pytest.mark.parametrize("create", [CREATE, LIKE, CLONE])
+def test_what_is_inside_of_the_columns_needs_features(create: ParsedCreate, old: TableState | None) -> None:
+    """Those of a parquet table that is cloned come by its columns alone."""
+    copied = Protocol(1, 1, frozenset()) if create.form == "like" else None
+    provided = Provided((ID,), (), protocol=copied, types={"id": frozenset(("timestamp_ntz",))})
+    assert "timestampNtz" in protocol_after(Session(), create, provided, {}, old).features  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("old", [None, before(features=())])
+def test_not_null_inside_of_a_struct_needs_invariants(old: TableState | None) -> None:
+    given: dict[str, str | None] = {"delta.ignoreProtocolDefaults": "true"}
+    found = protocol_after(Session(), CREATE, Provided((ID,), (), nested_not_null=True), given, old)  # type: ignore[arg-type]
+    assert "invariants" in found.features
+
+
 def test_clustering_needs_its_feature() -> None:
     provided = Provided((ID,), (), ("id",))
     assert "clustering" in protocol_after(Session(), CREATE, provided, {}, None).features  # type: ignore[arg-type]
@@ -229,11 +251,15 @@ def test_create_table_like_takes_the_protocol_of_its_source_and_what_its_propert
         ({}, False),
     ],
 )
-def test_create_table_like_gets_columns_of_row_tracking_by_its_own_properties(
+def test_a_copy_of_a_table_gets_columns_of_row_tracking_by_its_own_properties(
     given: dict[str, str | None], gets: bool
 ) -> None:
     of_source = Protocol(1, 7, frozenset(("rowTracking", "domainMetadata")))
-    assert (None in properties_after(LIKE, ONE, given, of_source, None).values()) is gets
+    for create in (LIKE, CLONE):
+        assert (None in properties_after(create, ONE, given, of_source, None).values()) is gets
+    # or because what it replaces has some
+    tracking = before(features=("rowTracking",))
+    assert None in properties_after(CLONE, ONE, given, of_source, tracking).values()
 
 
 @pytest.mark.parametrize(
@@ -277,13 +303,19 @@ def test_ids_go_on_where_a_table_has_some() -> None:
     assert properties_after(CREATE, ONE, MAPPED, OLDEST, BEFORE)["delta.columnMapping.maxColumnId"] is None
     copied = {**MAPPED, "delta.columnMapping.maxColumnId": "9"}
     assert properties_after(CLONE, ONE, copied, OLDEST, None)["delta.columnMapping.maxColumnId"] == "9"
+    # what is cloned has none where the clone itself asks for mapping
+    assert properties_after(CLONE, ONE, MAPPED, OLDEST, None)["delta.columnMapping.maxColumnId"] == "1"
     assert "delta.columnMapping.maxColumnId" not in properties_after(CREATE, ONE, {}, OLDEST, None)
 
 
 def test_row_tracking_gets_columns_whose_names_only_the_commit_knows() -> None:
-    found = properties_after(CREATE, ONE, {}, Protocol(1, 7, frozenset(("rowTracking",))), None)
-    assert set(found.values()) == {None}
-    assert len(found) == 2
+    names = ("materializedRowIdColumnName", "materializedRowCommitVersionColumnName")
+    columns = {f"delta.rowTracking.{name}": None for name in names}
+    tracking = Protocol(1, 7, frozenset(("rowTracking",)))
+    assert properties_after(CREATE, ONE, {}, tracking, None) == columns
+    # those of the source are its own
+    of_source = dict.fromkeys(columns, "_row-x")
+    assert properties_after(CLONE, ONE, of_source, OLDEST, None) == {}
 
 
 def test_in_commit_timestamps_that_begin_with_a_commit_note_it() -> None:
@@ -294,10 +326,11 @@ def test_in_commit_timestamps_that_begin_with_a_commit_note_it() -> None:
     assert set(properties_after(CREATE, ONE, on, OLDEST, was_on)) == set(on)
 
 
-def test_a_replace_keeps_some_properties_unless_it_says_otherwise() -> None:
-    old = before(properties={"delta.enableDeletionVectors": "true", "delta.appendOnly": "true"})
-    assert properties_after(CREATE, ONE, {}, OLDEST, old) == {"delta.enableDeletionVectors": "true"}
-    given: dict[str, str | None] = {"delta.enableDeletionVectors": "false"}
+@pytest.mark.parametrize("key", ["delta.enableDeletionVectors", "delta.checkpointPolicy", "delta.enableRowTracking"])
+def test_a_replace_keeps_some_properties_unless_it_says_otherwise(key: str) -> None:
+    old = before(properties={key: "true", "delta.appendOnly": "true"})
+    assert properties_after(CREATE, ONE, {}, OLDEST, old) == {key: "true"}
+    given: dict[str, str | None] = {key: "false"}
     assert properties_after(CREATE, ONE, given, OLDEST, old) == given
     assert properties_after(CLONE, ONE, {}, OLDEST, old) == {}
 
@@ -310,6 +343,7 @@ def test_the_protocols_own_properties_reach_no_log() -> None:
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_iceberg_compatibility_brings_column_mapping_by_name(version: int) -> None:
     on = {f"delta.enableIcebergCompatV{version}": "True"}
-    assert with_iceberg_compat(on)["delta.columnMapping.mode"] == "name"
+    atomic = {"delta.universalFormat.iceberg.atomicConversion.supported": "true"}
+    assert with_iceberg_compat(on) == {**on, **atomic, "delta.columnMapping.mode": "name"}
     assert with_iceberg_compat({**on, "delta.columnMapping.mode": "id"})["delta.columnMapping.mode"] == "id"
     assert with_iceberg_compat({"a": "b"}) == {"a": "b"}
