@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from engine.model.create_values import StateColumn
 from engine.table.table_features import (
-    BY_PROPERTY,
     FEATURES,
     Protocol,
     feeds_changes,
@@ -65,6 +64,10 @@ def test_without_the_protocols_defaults_it_supports_nothing() -> None:
         (1, 4, LEGACY_2 | {"checkConstraints", "changeDataFeed", "generatedColumns"}),
         (1, 5, LEGACY_2 | {"checkConstraints", "changeDataFeed", "generatedColumns"}),
         (2, 5, LEGACY_2 | {"checkConstraints", "changeDataFeed", "generatedColumns", "columnMapping"}),
+        (2, 6, {name for name, feature in FEATURES.items() if feature.legacy}),
+        # from these versions on they are named
+        (3, 6, set()),
+        (2, 7, set()),
         (3, 7, set()),
     ],
 )
@@ -77,6 +80,8 @@ def test_version_numbers_imply_legacy_features(reader: int, writer: int, feature
     [
         ({}, frozenset()),
         ({"delta.minReaderVersion": "1"}, frozenset()),
+        ({"delta.minWriterVersion": "2"}, frozenset()),
+        ({"delta.minReaderVersion": "1", "delta.minWriterVersion": "5"}, implied_by(1, 5)),
         ({"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}, LEGACY_2),
         # a reader's version 3 counts as 2 where the writer's names no features
         ({"delta.minReaderVersion": "3", "delta.minWriterVersion": "5"}, implied_by(2, 5)),
@@ -109,6 +114,9 @@ def test_the_weakest_protocol_that_supports_just_these(features: tuple[str, ...]
 
 def test_what_a_feature_requires_comes_with_it() -> None:
     assert with_required(["icebergCompatV3"]) == {"icebergCompatV3", "columnMapping", "rowTracking", "domainMetadata"}
+    assert with_required(["icebergCompatV2"]) == {"icebergCompatV2", "columnMapping"}
+    for name in ("catalogManaged", "coordinatedCommits-preview"):
+        assert with_required([name]) == {name, "inCommitTimestamp", "vacuumProtocolCheck"}
     assert with_required(["unknown"]) == {"unknown"}
 
 
@@ -129,7 +137,7 @@ def test_the_versions_of_a_protocol_support_all_of_its_features(features: set[st
     ],
 )
 def test_columns_enable_features(column: StateColumn, feature: str) -> None:
-    assert feature in new(column).features
+    assert feature in new(ID, column).features
 
 
 @pytest.mark.parametrize(("type_", "feature"), [("timestamp_ntz", "timestampNtz"), ("variant", "variantType")])
@@ -144,8 +152,23 @@ def test_types_enable_features_and_names_of_fields_do_not(type_: str, feature: s
             assert made.features == features
 
 
-@pytest.mark.parametrize(("key", "feature"), BY_PROPERTY.items())
+@pytest.mark.parametrize(
+    ("key", "feature"),
+    [
+        ("delta.appendOnly", "appendOnly"),
+        ("delta.enableDeletionVectors", "deletionVectors"),
+        ("delta.enableRowTracking", "rowTracking"),
+        ("delta.enableIcebergCompatV1", "icebergCompatV1"),
+        ("delta.enableIcebergCompatV2", "icebergCompatV2"),
+        ("delta.enableIcebergCompatV3", "icebergCompatV3"),
+        ("delta.enableInCommitTimestamps", "inCommitTimestamp"),
+        ("delta.enableTypeWidening", "typeWidening"),
+        ("delta.enableVariantShredding", "variantShredding-preview"),
+        ("delta.enableMaterializePartitionColumnsFeature", "materializePartitionColumns"),
+    ],
+)
 def test_properties_that_are_true_enable_features(key: str, feature: str) -> None:
+    assert feature in FEATURES
     assert feature in protocol_for_new_table([ID], {key: "True"}, {}).features
     off = protocol_for_new_table([ID], {key: "false", "delta.ignoreProtocolDefaults": "true"}, {})
     assert feature not in off.features
@@ -171,6 +194,7 @@ def test_a_table_with_one_form_of_a_feature_is_not_given_the_other(supported: st
     ("key", "value", "feature"),
     [
         ("delta.constraints.positive", "v > 0", "checkConstraints"),
+        ("DELTA.Constraints.positive", "v > 0", "checkConstraints"),
         ("delta.columnMapping.mode", "name", "columnMapping"),
         ("delta.checkpointPolicy", "V2", "v2Checkpoint"),
     ],
@@ -193,7 +217,7 @@ def test_not_null_within_a_struct_needs_invariants() -> None:
 
 
 def test_features_are_named_by_properties_in_any_case() -> None:
-    given = {"delta.feature.DELETIONVECTORS": "supported", "delta.feature.nosuch": "supported", "x": "y"}
+    given = {"delta.feature.DELETIONVECTORS": "supported", "delta.feature.nosuch": "x", "other.feature.rowtracking": "x"}
     assert named_features(given) == {"deletionVectors"}
     assert protocol_for_new_table([ID], given, {}).min_reader_version == 3
 
@@ -209,6 +233,8 @@ def test_a_replaced_table_is_only_ever_upgraded() -> None:
     old = Protocol(3, 7, frozenset(("deletionVectors", "appendOnly")))
     assert merged_protocol(old, [ID], {}) is old
     assert merged_protocol(old, [ID], {"delta.appendOnly": "true"}) is old
+    versions = {"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}
+    assert merged_protocol(old, [ID], versions).features == {*old.features, "invariants"}
     upgraded = merged_protocol(old, [ID], {"delta.enableRowTracking": "true"})
     assert upgraded.features == {"deletionVectors", "appendOnly", "rowTracking", "domainMetadata"}
 
