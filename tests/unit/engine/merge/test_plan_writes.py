@@ -152,6 +152,7 @@ def test_a_rewritten_file_copies_the_rows_that_no_clause_changes() -> None:
     }
     (shown,) = found.files
     assert (shown.updated, shown.deleted, shown.copied, shown.matched) == (4, 3, 3, 6)
+    assert (shown.path, shown.bytes, shown.rows, shown.partition) == ("a", 100, 10, {"day": "p"})
 
 
 def test_a_pair_that_no_clause_takes_is_written_once_each() -> None:

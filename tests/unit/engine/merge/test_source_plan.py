@@ -10,12 +10,14 @@ from engine.merge.source_plan import (
     NON_DETERMINISTIC_LATERAL,
     SourcePlan,
     delta_scan_ids,
+    delta_tables,
     explain_scans,
     hints,
     inlined,
     is_delta,
     is_deterministic,
     leaves,
+    query_plan,
     quoted,
     refuse_with_left_outside,
     root_hint,
@@ -25,7 +27,7 @@ from engine.merge.source_plan import (
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.confs import STATS_SKIPPING
 from engine.spark.explain import Node, tree
-from tests.unit.explained import Answer, Confs, Recorded
+from tests.unit.explained import Answer, Confs, Prints, Recorded
 from tests.unit.explained.cases import SOURCES, sources
 
 
@@ -87,6 +89,26 @@ def test_functions_are_called_in_the_text(recorded: dict[str, Any]) -> None:
 
 def plan_of(text: str) -> SourcePlan:
     return SourcePlan("", "s", tree(text), frozenset((("f",),)), (), False)
+
+
+@pytest.mark.parametrize("printed", ["Create [x\n            +- OneRowRelation", "Create"])
+def test_a_print_that_is_no_tree_gives_no_plan(printed: str) -> None:
+    spark = Prints(f"== Analyzed Logical Plan ==\n{printed}")
+    found = query_plan(spark, "", "s")  # type: ignore[arg-type]
+    assert (found.root, found.unused_with, found.with_read) == (None, False, frozenset())
+    assert (root_hint(found), delta_tables(spark, found)) == (None, ())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("plan", "tables"),
+    [
+        ("SubqueryAlias delta.`/data/t`\n+- Relation [id#9L] parquet", ("delta.`/data/t`",)),
+        ("SubqueryAlias spark_catalog.delta.`/data/t`\n+- Relation [id#9L] parquet", ("delta.`/data/t`",)),
+        ("Relation [id#9L] csv", ()),
+    ],
+)
+def test_a_table_that_is_read_by_its_path_is_called_by_it(plan: str, tables: tuple[str, ...]) -> None:
+    assert delta_tables(Refusing(""), plan_of(plan)) == tables  # type: ignore[arg-type]
 
 
 class Refusing:
@@ -193,6 +215,7 @@ VIEW = """View (`v`)
     ("source", "read"),
     [
         ("CTERelationRef 6, true", {"r", "k"}),
+        ("CTERelationRef 7, true", {"other"}),
         ("Filter id IN (list#1)\n   :  +- CTERelationRef 5, true\n   +- Range", {"r"}),
         (VIEW, set()),
         ("Range", set()),
