@@ -85,6 +85,7 @@ def test_what_delta_asks_of_the_clauses(clauses: str, matched_only: bool, insert
 def test_clauses_are_told_by_their_kind() -> None:
     found = merge(f"{UPDATE} {INSERT} WHEN NOT MATCHED BY TARGET AND x THEN INSERT (a) VALUES (1) {BY_SOURCE}")
     assert [len(kind) for kind in (found.matched, found.not_matched, found.not_matched_by_source)] == [1, 2, 1]
+    assert [clause.star for clause in found.clauses] == [True, True, False, False]
     shown = found.not_matched[1].value()
     assert (shown.kind, shown.condition, shown.action, shown.action_kind) == (
         "not_matched",
@@ -104,6 +105,7 @@ def test_schema_evolution_is_told() -> None:
     [
         ("MERGE INTO t USING s ON a", "WHEN"),
         ("MERGE INTO t USING s ON a WHEN MATCHED THEN", "UPDATE, DELETE or INSERT"),
+        ("MERGE INTO t USING s ON a WHEN MATCHED BY SOURCE THEN DELETE", "THEN"),
         ("MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET a", "="),
         ("MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET 1 = 2", "a column"),
         ("MERGE INTO t USING s ON a WHEN NOT MATCHED THEN INSERT (a, b) VALUES (1)", "2 values for 2 columns"),
@@ -119,7 +121,11 @@ def test_what_is_shaped_otherwise_is_refused_with_what_was_expected(sql: str, ex
 
 
 @pytest.mark.parametrize(
-    "sql", ["", "SELECT 1", "SELECT merge", "EXPLAIN MERGE INTO t USING s ON a WHEN MATCHED THEN DELETE"]
+    "sql",
+    [
+        *("", "SELECT 1", "SELECT merge", "WITH q AS (SELECT 1) SELECT 1"),
+        "EXPLAIN MERGE INTO t USING s ON a WHEN MATCHED THEN DELETE",
+    ],
 )
 def test_another_statement_is_no_merge(sql: str) -> None:
     with pytest.raises(UsageError) as refused:
@@ -139,6 +145,8 @@ def test_a_statement_that_is_nested_too_deeply_is_refused() -> None:
         ("WHEN MATCHED AND t.a + THEN UPDATE SET a = 1", "t.a +", (("a", "1"),)),
         ("WHEN MATCHED THEN UPDATE SET a = ", None, ()),
         ("WHEN MATCHED THEN UPDATE SET a = (b + ) ", None, (("a", "(b + )"),)),
+        ("WHEN MATCHED THEN UPDATE SET a = b + , c = 1", None, (("a", "b +"), ("c", "1"))),
+        ("WHEN NOT MATCHED THEN INSERT (a) VALUES (b +)", None, (("a", "b +"),)),
         ("WHEN MATCHED THEN UPDATE", None, ()),
     ],
 )
@@ -147,11 +155,16 @@ def test_what_is_being_typed_may_be_unfinished(
 ) -> None:
     (found,) = parse_merge(f"MERGE INTO t USING s ON t.id = {clauses}", typing=True).clauses
     assert (found.condition, found.assignments) == (condition, assignments)
+    assert not found.star
 
 
 def test_an_unfinished_action_ends_at_the_next_clause() -> None:
     found = parse_merge(f"MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET {INSERT}", typing=True)
     assert [clause.action for clause in found.clauses] == ["UPDATE SET", "INSERT *"]
+    assert [(clause.action_kind, clause.star) for clause in found.clauses] == [("update", False), ("insert", True)]
+    # one that is finished is read
+    found = parse_merge(f"MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET b = 1 {INSERT}", typing=True)
+    assert [clause.assignments for clause in found.clauses] == [(("b", "1"),), ()]
 
 
 def test_what_is_no_verb_is_refused_while_typing_too() -> None:
@@ -176,6 +189,19 @@ def test_a_script_is_its_setup_and_its_last_statement() -> None:
     found = parse_script(text)
     assert found.setup == ("SET a = b", "CREATE OR REPLACE TEMP VIEW v AS SELECT 1")
     assert text[found.start :].startswith(found.statement)
+    assert found.template == ""
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        *("SET a = b", "use x", "CACHE TABLE c AS SELECT 1", "RESET a", "REFRESH TABLE x", "DECLARE v = 1"),
+        *("CREATE TEMPORARY VIEW v AS SELECT 1", "CREATE GLOBAL TEMP VIEW v AS SELECT 1"),
+        "create or replace global temporary view v AS SELECT 1",
+    ],
+)
+def test_what_sets_up_the_session_stands_before_the_statement(setup: str) -> None:
+    assert parse_script(f"{setup}; MERGE INTO t").setup == (setup,)
 
 
 @pytest.mark.parametrize(
