@@ -16,6 +16,7 @@ from engine.merge.analyze import Expression
 from engine.model.browse import Column
 from engine.table.log_file import LogFile, statistics_of
 
+# the first that a table has counts (StatisticsCollection.configuredDeltaStatsColumnSpec)
 INDEXED_BY = ("delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedCols")
 STRING_PREFIX = 32  # delta.dataSkippingStringPrefixLength, unless a table sets another
 
@@ -100,7 +101,7 @@ def file_evidence(
     looked at, since there may be many files and few are. ``physical`` has the names of columns that the log calls by
     another."""
     properties = dict(detail["properties"] or {})
-    indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
+    indexed = next((f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties), "")
     partitions = {name.lower() for name in detail["partitionColumns"] or ()}
     left = {file.path for file in after}
     judged = []

@@ -42,9 +42,13 @@ def told(found: dict[str, Any] | None, column: Column = K, indexed: str = "") ->
         (stats(None, None, 2), "k (no bounds, so it is kept, 2 NULL of 5 rows)"),
         (stats(nulls=2), "k from 1 to 9 (2 NULL of 5 rows)"),
         (stats(nulls=2, rows=None), "k from 1 to 9 (2 NULL)"),
+        (stats(nulls=2, rows="5"), "k from 1 to 9 (2 NULL)"),
         (stats(nulls="2"), "k from 1 to 9"),
         (stats(1, None), "k from 1 to None"),
+        (stats(None, 9), "k from None to 9"),
         (stats({"x": 1}, {"x": 2}), "k (a struct: its fields have statistics of their own)"),
+        (stats({"x": 1}, None), "k (a struct: its fields have statistics of their own)"),
+        (stats(None, {"x": 2}), "k (a struct: its fields have statistics of their own)"),
         (stats(None, None, {"x": 0}), "k (a struct: its fields have statistics of their own)"),
         (stats(tightBounds=False), "k from 1 to 9 (wider than the live rows: a deletion vector marks some)"),
     ],
@@ -56,6 +60,7 @@ def test_facts_are_what_the_log_holds(found: dict[str, Any] | None, words: str) 
 def test_a_text_of_32_characters_may_be_cut() -> None:
     text = Column(name="k", type="string", nullable=True)
     assert told(stats("a", "b" * 32), text).endswith("(cut at 32 characters)")
+    assert told(stats("a" * 32, "b"), text).endswith("(cut at 32 characters)")
     assert "cut" not in told(stats("a" * 31, "b" * 31), text)
     assert "cut" not in told(stats("a", "b" * 32))
 
@@ -75,6 +80,11 @@ def test_a_limit_of_indexed_columns_is_told() -> None:
 def test_a_partition_has_one_value(value: str | None, words: str) -> None:
     found = facts(file(partition={"col-1": value}), K, "col-1", {"k"}, "")
     assert (str(found), found.partition) == (words, True)
+
+
+def test_a_partition_is_known_however_the_schema_writes_it() -> None:
+    day = Column(name="Day", type="date", nullable=True)
+    assert facts(file(partition={"Day": "x"}), day, "Day", {"day"}, "").partition
 
 
 def test_evidence_is_one_sentence() -> None:
@@ -99,9 +109,29 @@ def test_each_predicate_judges_each_file_by_its_own_columns() -> None:
     assert [one.kept for one in found] == [True, False, True]
     assert [[judged.kept for judged in one.evidence] for one in found] == [[True, True], [True, False], [True, True]]
     assert found[1].evidence[1].facts[0].low == "7"
+    assert {fact.column for one in found for judged in one.evidence for fact in judged.facts} == {"k"}
     assert "delta.dataSkippingNumIndexedCols = 1" in found[0].evidence[0].facts[0].note
     assert [one.path for one in found[1:]] == ["b", "c"]
     assert (len(found), asked) == (3, ["low", "high"])
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [
+        ({"NumIndexedCols": "1"}, "delta.dataSkippingNumIndexedCols = 1"),
+        ({"StatsColumns": "k"}, "delta.dataSkippingStatsColumns = k"),
+        # Delta looks at the number only where no columns are named
+        ({"NumIndexedCols": "1", "StatsColumns": "k"}, "delta.dataSkippingStatsColumns = k"),
+    ],
+)
+def test_one_property_says_which_columns_are_indexed(given: dict[str, str], limit: str) -> None:
+    detail = {
+        "properties": {f"delta.dataSkipping{name}": value for name, value in given.items()},
+        "partitionColumns": [],
+    }
+    one = file("a", stats())
+    found = file_evidence({}, detail, [one], [one], [Expression("x", ("k",), (), "x")], [K], lambda _: [one])
+    assert found[0].evidence[0].facts[0].note == f"used only if the column is indexed: {limit}"
 
 
 def test_one_predicate_is_judged_by_what_is_left_and_asked_no_more() -> None:
