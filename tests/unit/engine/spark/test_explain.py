@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.errors import PySparkException
 
 from engine.model.errors import EngineError
-from engine.spark.explain import Node, explain, one_line_names, parsed_plan, tree
-from tests.unit.explained import Prints, Recorded
+from engine.spark.explain import Explained, Node, explain, one_line_names, parsed_plan, tree
+from tests.unit.explained import Answer, Prints, Recorded
 from tests.unit.explained.cases import refusals
 
 PLAN = """Project [id#1L]
@@ -51,6 +52,24 @@ def test_a_literal_of_the_statement_is_printed_on_one_line() -> None:
     assert [node.name for node in root.walk()] == ["Project", "OneRowRelation"]
 
 
+def test_a_literal_that_looks_like_a_part_of_a_plan_has_no_line_break_left() -> None:
+    for literal in ("\n+- Range (0, 1)", "x\n+- Range (0, 1)\ny", "\n== Physical Plan ==\n"):
+        sql = f"SELECT '{literal}' AS v"
+        text = one_line_names(f"Project [{literal} AS v#1]\n+- OneRowRelation", sql)
+        assert text == f"Project [{literal} AS v#1]".replace("\n", " ") + "\n+- OneRowRelation"
+
+
+@pytest.mark.parametrize("literal", ["+- Range\n", "\n+- ", "\n   +- "])
+def test_a_literal_that_a_plan_also_has_between_its_lines_takes_none_from_it(literal: str) -> None:
+    plan = "Project [a#1]\n+- Range\n   +- Range"
+    assert one_line_names(plan, f"SELECT '{literal}'") == plan
+
+
+def test_a_literal_inside_of_another_leaves_it_on_one_line() -> None:
+    sql = "SELECT 'b\nc', 'a b\nc\nd'"
+    assert one_line_names("Project [b\nc AS x, a b\nc\nd AS y]", sql) == "Project [b c AS x, a b c d AS y]"
+
+
 @pytest.mark.parametrize("literal", ["\\n", "a#1]\\n", "\\n ", "Plan ==\\n"])
 def test_a_line_break_at_the_end_of_a_literal_takes_none_from_the_plan(literal: str) -> None:
     printed = f"== Parsed Logical Plan ==\nProject [a#1]\n+- Filter (a#1 = {literal})\n   +- OneRowRelation"
@@ -86,6 +105,10 @@ def test_the_four_plans_are_told_apart() -> None:
     assert parsed_plan(spark, "SELECT 1 AS a") == found.parsed  # type: ignore[arg-type]
 
 
+def test_a_plan_that_is_not_printed_is_empty() -> None:
+    assert explain(Prints("== Parsed Logical Plan ==\nProject\n"), "SELECT 1") == Explained("Project", "", "", "")  # type: ignore[arg-type]
+
+
 def test_a_plan_is_printed_whole_and_the_session_is_left_as_it_was() -> None:
     spark = Prints(WHOLE)
     explain(spark, "SELECT 1")  # type: ignore[arg-type]
@@ -119,6 +142,54 @@ def test_an_exception_in_place_of_a_plan_is_raised_with_its_place(section: str) 
     # it counts from the statement, not from the EXPLAIN before it
     assert (refused.value.line, refused.value.column) == (1, 8)
     assert refused.value.counted_in == "SELECT nosuch"
+
+
+@pytest.mark.parametrize(
+    ("sql", "said", "place"),
+    [
+        # what stands before the statement is EXPLAIN, on its first line alone
+        ("SELECT\n  nosuch", "[NO_SUCH] No such; line 2 pos 2", (2, 3)),
+        ("SELECT nosuch", "[NO_SUCH] No such", (None, None)),
+        # Spark names the statement where it knows no place inside of it
+        ("SELECT nosuch", "[NO_SUCH] No such; line 1 pos 17", (None, None)),
+        ("SELECT nosuch", "[NO_SUCH] No such; line 1 pos 0", (None, None)),
+        ("WITH q AS (SELECT 1) MERGE INTO t", "[NO_SUCH] No such; line 1 pos 38", (None, None)),
+        ("WITH q AS (SELECT 1) MERGE INTO t", "[NO_SUCH] No such; line 1 pos 44", (1, 28)),
+        # but a word that is no SQL may be the first one
+        ("SELEKT nosuch", "[PARSE_SYNTAX_ERROR] No such; line 1 pos 17", (1, 1)),
+    ],
+)
+def test_a_place_is_one_inside_of_the_statement(
+    sql: str, said: str, place: tuple[int | None, int | None]
+) -> None:
+    text = f"== Analyzed Logical Plan ==\norg.apache.spark.sql.AnalysisException: {said}"
+    with pytest.raises(EngineError) as refused:
+        explain(Prints(text), sql)  # type: ignore[arg-type]
+    assert (refused.value.line, refused.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("said", "condition"),
+    [
+        ("java.lang.StackOverflowError", "STATEMENT_TOO_DEEP"),
+        ("gRPC INTERNAL, without a reason", "STATEMENT_TOO_DEEP"),
+        ("Something else", "SPARK_ERROR"),
+    ],
+)
+def test_a_statement_at_which_spark_breaks_off_is_nested_too_deeply(said: str, condition: str) -> None:
+    class Breaking(Prints):
+        def sql(self, text: str) -> Answer:
+            if text.startswith("EXPLAIN"):
+                raise PySparkException(said)
+            return super().sql(text)
+
+    with pytest.raises(EngineError, match=said) as refused:
+        explain(Breaking(""), "SELECT 1")  # type: ignore[arg-type]
+    assert refused.value.condition == condition
+
+
+def test_blank_lines_around_a_plan_are_none_of_it() -> None:
+    assert tree("\nProject\n+- Range\n") == Node("Project", (Node("Range"),))
 
 
 def test_a_literal_with_line_breaks_is_on_one_line() -> None:
