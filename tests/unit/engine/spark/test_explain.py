@@ -159,9 +159,7 @@ def test_an_exception_in_place_of_a_plan_is_raised_with_its_place(section: str) 
         ("SELEKT nosuch", "[PARSE_SYNTAX_ERROR] No such; line 1 pos 17", (1, 1)),
     ],
 )
-def test_a_place_is_one_inside_of_the_statement(
-    sql: str, said: str, place: tuple[int | None, int | None]
-) -> None:
+def test_a_place_is_one_inside_of_the_statement(sql: str, said: str, place: tuple[int | None, int | None]) -> None:
     text = f"== Analyzed Logical Plan ==\norg.apache.spark.sql.AnalysisException: {said}"
     with pytest.raises(EngineError) as refused:
         explain(Prints(text), sql)  # type: ignore[arg-type]

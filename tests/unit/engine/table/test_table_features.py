@@ -217,7 +217,11 @@ def test_not_null_within_a_struct_needs_invariants() -> None:
 
 
 def test_features_are_named_by_properties_in_any_case() -> None:
-    given = {"delta.feature.DELETIONVECTORS": "supported", "delta.feature.nosuch": "x", "other.feature.rowtracking": "x"}
+    given = {
+        "delta.feature.DELETIONVECTORS": "supported",
+        "delta.feature.nosuch": "x",
+        "other.feature.rowtracking": "x",
+    }
     assert named_features(given) == {"deletionVectors"}
     assert protocol_for_new_table([ID], given, {}).min_reader_version == 3
 
