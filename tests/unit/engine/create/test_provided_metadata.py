@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from pyspark.sql.types import (
+    ArrayType,
     DataType,
     DateType,
     IntegerType,
@@ -17,12 +18,14 @@ from pyspark.sql.types import (
 )
 
 from engine.create import clone_parquet, provided_metadata, table_properties
+from engine.create.column_ids import ColumnIds
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.create.table_properties import normal_key, unknown_property
 from engine.model.create_values import StateColumn, TableState
 from engine.model.errors import EngineError, UsageError
 from engine.sql.parse_create import parse_create
 from engine.table.logged_schema import LoggedMetadata
+from engine.table.table_features import Protocol
 from engine.table.table_state import DeltaTableNow
 from tests.unit.engine.create.test_metadata_after import BEFORE, Session
 
@@ -90,16 +93,18 @@ def provided_by(
 def test_a_definition_gives_types_as_spark_names_them_and_char_as_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = provided_by(
         monkeypatch,
-        "CREATE TABLE t (Id LONG NOT NULL, c CHARACTER(3) COMMENT 'x', d DATE GENERATED ALWAYS AS (current_date())) "
-        "USING delta PARTITIONED BY (ID) COMMENT 'all' TBLPROPERTIES ('DELTA.APPENDONLY' = 'true', 'My' = '1')",
+        "CREATE TABLE t (Id LONG NOT NULL, c CHARACTER(3) COMMENT 'x', d DATE GENERATED ALWAYS AS (current_date()), "
+        "v VARCHAR(5)) USING delta PARTITIONED BY (ID) COMMENT 'all' TBLPROPERTIES ('DELTA.APPENDONLY' = 'true', 'My' = '1')",
         LongType(),
         StringType(),
         DateType(),
+        StringType(),
     )
     assert [(one.name, one.type, one.nullable, one.comment) for one in found.columns] == [
         ("Id", "bigint", False, ""),
         ("c", "char(3)", True, "x"),
         ("d", "date", True, ""),
+        ("v", "varchar(5)", True, ""),
     ]
     assert found.columns[2].generated_as == "current_date()"
     assert (found.partition_columns, found.comment, found.nested_not_null) == (("Id",), "all", False)
@@ -129,6 +134,52 @@ def test_the_types_inside_of_the_columns_are_known(monkeypatch: pytest.MonkeyPat
     assert provided_by(monkeypatch, sql, type_, source=BEFORE).types_inside == {"struct", "variant"}
 
 
+@pytest.mark.parametrize(
+    ("sql", "comment", "left"),
+    [
+        ("CREATE TABLE t (a INT) USING delta", "as a property", {}),
+        ("CREATE TABLE t USING delta AS SELECT 1 AS a", "as a property", {}),
+        ("CREATE TABLE t (a INT) USING delta COMMENT 'said'", "said", {}),
+        ("CREATE TABLE t SHALLOW CLONE s", None, {"comment": "as a property"}),
+    ],
+)
+def test_a_property_called_comment_is_the_comment_of_a_table_that_is_no_copy(
+    monkeypatch: pytest.MonkeyPatch, sql: str, comment: str | None, left: dict[str, str]
+) -> None:
+    head, query, rest = sql.partition(" AS SELECT")
+    said = f"{head} TBLPROPERTIES ('comment' = 'as a property'){query}{rest}"
+    found = provided_by(monkeypatch, said, IntegerType(), source=BEFORE)
+    assert (found.comment, found.configuration) == (comment, left)
+
+
+INSIDE = StructType([StructField("x", LongType(), False), StructField("l", ArrayType(LongType()))])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TABLE t (a STRUCT<x: BIGINT NOT NULL, l: ARRAY<BIGINT>>) USING delta",
+        "CREATE TABLE t USING delta AS SELECT q",
+        "CREATE TABLE t LIKE s USING delta",
+        "CREATE TABLE t SHALLOW CLONE s",
+    ],
+)
+def test_the_fields_inside_of_the_columns_are_known(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
+    found = provided_by(monkeypatch, sql, INSIDE, source=BEFORE)
+    assert (found.ids, found.types) == (ColumnIds(3, 1), {"a": {"struct", "bigint", "array"}})
+    assert (found.unenforceable, found.holds_void) == (None, None)
+    if not parse_create(sql).source:
+        assert found.leaves == {"a.x": "bigint", "a.l": "array<bigint>"}
+        assert found.field_names[-2:] == ("x", "l")
+    if parse_create(sql).form in ("empty", "like"):
+        assert ("a.x", False) in {(name, nullable) for name, nullable, _ in found.inside}
+
+
+def test_a_not_null_inside_of_an_array_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = "CREATE TABLE t (l ARRAY<STRUCT<x: BIGINT NOT NULL>>) USING delta"
+    assert provided_by(monkeypatch, sql, ArrayType(INSIDE)).unenforceable == "l"
+
+
 def test_without_columns_only_the_comment_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     found = provided_by(monkeypatch, "CREATE TABLE t USING delta COMMENT 'c' LOCATION '/d'")
     assert (found.columns, found.partition_columns, found.comment) == ((), (), "c")
@@ -142,15 +193,38 @@ def test_what_a_query_gives_may_be_null(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_like_copies_a_delta_table_and_a_clone_its_size_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = BEFORE.model_copy(update={"comment": "of s", "properties": {"x": "1"}, "num_files": 3, "num_bytes": 30})
+    own = {
+        "delta.columnMapping.maxColumnId": "7",
+        "delta.rowTracking.materializedRowIdColumnName": "_row-id",
+        "delta.rowTracking.materializedRowCommitVersionColumnName": "_row-version",
+    }
+    source = BEFORE.model_copy(
+        update={
+            "comment": "of s",
+            "properties": {"x": "1", "unknown": None, **own},
+            "partition_columns": ("id",),
+            "features": ("appendOnly", "of a later Delta"),
+            "num_files": 3,
+            "num_bytes": 30,
+        }
+    )
     like = provided_by(monkeypatch, "CREATE TABLE t LIKE s USING delta", source=source)
-    assert (like.columns, like.comment, like.num_files) == (source.columns, "of s", 0)
+    assert (like.columns, like.partition_columns, like.comment) == (source.columns, ("id",), "of s")
+    assert (like.num_files, like.num_bytes) == (0, 0)
+    # what is internal to a table goes with its files
     assert like.configuration == {"x": "1"}
+    assert like.protocol == Protocol(1, 2, frozenset(("appendOnly",)))
+    assert like.source is not None
+    assert (like.source.sql, like.source.pinned_versions, like.source.fingerprint) == ("s", {"s": 5}, "id")
     clone = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s TBLPROPERTIES ('y' = '2')", source=source)
     assert (clone.columns, clone.num_files, clone.num_bytes) == (source.columns, 3, 30)
-    assert clone.configuration == {"x": "1", "y": "2"}
+    assert clone.configuration == {"x": "1", "y": "2", **own}
+    assert (clone.partition_columns, clone.protocol, clone.source_mapping) == (("id",), like.protocol, None)
     assert clone.source is not None
     assert clone.source.pinned_versions == {"s": 5}
+    mapped = source.model_copy(update={"properties": {"delta.columnMapping.mode": "id"}, "num_files": None})
+    clone = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s", source=mapped)
+    assert (clone.source_mapping, clone.num_files) == ("id", 0)
     # the planned version is the table's own
     again = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s VERSION AS OF 5", source=source)
     assert again.source
