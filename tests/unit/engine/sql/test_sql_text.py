@@ -6,6 +6,7 @@ import pytest
 
 from engine.sql.parse import parse_merge, parse_script
 from engine.sql.sql_text import (
+    all_function_names,
     and_operands,
     called_functions,
     columns_named,
@@ -22,6 +23,7 @@ from engine.sql.sql_text import (
     parameter_names,
     quoted_values,
     replaced,
+    special_times,
     split_top_level,
     statement_spans,
     substituted,
@@ -41,6 +43,8 @@ from engine.sql.sql_text import (
         ("NOT a = b", None),
         ("a <= b", None),
         ("a = b = c", None),
+        ("a > b = c", None),
+        ("a != b = c", None),
         ("a BETWEEN b AND c", None),
     ],
 )
@@ -93,6 +97,30 @@ def test_a_function_is_called_where_a_bracket_follows_its_name() -> None:
         "SELECT a.b.F (x), `rand`(), 'uuid()', \"now()\", s.col /* shuffle() */ FROM t -- version()\nWHERE g(1) > (2)"
     )
     assert called_functions(text) == {("a", "b", "f"), ("rand",), ("g",)}
+    assert called_functions("RAND(1) + A.f(2)") == {("rand",), ("a", "f")}
+
+
+def test_some_functions_are_called_without_brackets() -> None:
+    assert all_function_names("Current_Date > f(now) AND `current_time` = LOCALTIMESTAMP") == {
+        *("f", "current_date", "localtimestamp"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("sql", "times"),
+    [
+        ("TIMESTAMP'now'", {"'now'"}),
+        ("DATE ' Today '", {"'today'"}),
+        ("CAST('yesterday' AS DATE) < to_timestamp('tomorrow +01:00')", {"'yesterday'", "'tomorrow +01:00'"}),
+        ("try_to_date('now Europe/Paris')", {"'now europe/paris'"}),
+        ("TIMESTAMP'2026-01-01' < 'nowhere'", set()),
+        # a text alone is a time only where Spark casts it unasked
+        ("t.ts < 'now'", set()),
+    ],
+)
+def test_a_text_that_is_read_as_the_time_of_now(sql: str, times: set[str]) -> None:
+    assert special_times(sql) == times
+    assert special_times("t.ts < 'now'", any_text=True) == {"'now'"}
 
 
 def test_the_value_of_a_literal_has_its_escapes_resolved() -> None:
@@ -147,6 +175,8 @@ def test_columns_are_replaced_by_their_expressions_and_nothing_else_is() -> None
         "(x + 1\n) * f((x + 1\n).b) + transform(l, b -> b) + ('y'\n)"
     )
     assert substituted("a(1) + :a", values) == "a(1) + :a"
+    # a variable of a lambda is none, however it is written
+    assert columns_named("transform(l, X -> x + a)") == {"l", "a"}
 
 
 def test_types_and_functions_are_no_columns_though_one_is_called_so() -> None:
@@ -157,7 +187,10 @@ def test_types_and_functions_are_no_columns_though_one_is_called_so() -> None:
 
 @pytest.mark.parametrize(
     ("sql", "named"),
-    [("t.`Day`", True), ("day", True), ("t.day.x", False), ("day + 1", False), ("", False), ("f(day)", False)],
+    [
+        *(("t.`Day`", True), ("day", True), ("t.day.x", False), ("day + 1", False), ("1 + day", False)),
+        *(("", False), ("f(day)", False)),
+    ],
 )
 def test_an_expression_that_is_only_a_columns_name(sql: str, named: bool) -> None:
     assert is_name_of(sql, "day") is named
@@ -204,11 +237,21 @@ def test_all_words_may_be_names() -> None:
         (": x", ()),
         (":x", ("x",)),
         ("a.:x", ("x",)),
+        ("a = -x", ()),
         ("':x' /* :x */", ()),
     ],
 )
 def test_a_marker_stands_where_an_operand_begins(sql: str, names: tuple[str, ...]) -> None:
     assert parameter_names(sql) == names
+
+
+def test_a_marker_stands_behind_a_word_that_is_no_operand() -> None:
+    text = (
+        "SELECT DISTINCT :a, CASE :b WHEN :c THEN :d ELSE :e END, trim(LEADING :f FROM g), DEFAULT :h, TIMESTAMP_NTZ :i"
+        " FROM x WHERE :j AND :k OR NOT :l AND m IN :m LIKE :n ESCAPE :o RLIKE :p IS :q DIV :r BETWEEN :s AND :t"
+        " HAVING :u QUALIFY :v LIMIT :w OFFSET :x AS :y SET :z"
+    )
+    assert "".join(parameter_names(text)) == "abcdefhijklmnopqrstuvwxyz"
 
 
 @pytest.mark.parametrize(
@@ -222,6 +265,7 @@ def test_a_marker_stands_where_an_operand_begins(sql: str, names: tuple[str, ...
         ("t.id = s.day", ("id",)),
         ("t.day.id = s.id", ("day",)),
         ("shop.t.id = s.id", ("id",)),
+        ("t = s.id", ()),
         ("t.id = s.id OR t.day = s.day", ()),
         ("", ()),
     ],
@@ -248,6 +292,8 @@ def test_null_is_null_cast_or_not(text: str, null: bool) -> None:
         ("(id + `k`) * -2L DIV 10", {"id", "k"}),
         ("id % 0", None),
         ("id / k", None),
+        ("1 = id", None),
+        ("1 BETWEEN id AND k", None),
         ("id % 1.5", None),
         ("id + NULL", None),
         ("id + '1'", None),
