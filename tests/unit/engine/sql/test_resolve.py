@@ -103,6 +103,13 @@ def test_a_subquery_gets_the_with_clause() -> None:
     prefix = "WITH q AS (SELECT 1)"
     assert resolve("v IN (SELECT * FROM q)", BOTH, prefix=prefix).text.endswith(f"IN ({prefix} SELECT * FROM q)")
     assert resolve("EXISTS (SELECT 1)", BOTH, prefix=prefix).text == f"EXISTS ({prefix} SELECT 1)"
+    assert resolve("EXISTS (SELECT 1)", BOTH).text == "EXISTS (SELECT 1)"
+    merge = parse_merge("MERGE INTO t USING s ON a WHEN MATCHED AND EXISTS (SELECT 1) THEN UPDATE SET v = (SELECT 2)")
+    (clause,) = resolve_merge(merge, SOURCE_SIDE, TARGET_SIDE, prefix=prefix).clauses
+    assert (clause.condition, clause.assignments) == (
+        f"EXISTS ({prefix} SELECT 1)",
+        (("`v`", f"({prefix} SELECT 2)"),),
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,6 +167,7 @@ def test_a_column_called_as_a_table_is_read_before_a_schema_that_nobody_typed(ty
         # a column that evolution adds
         ("t.new.x", "new.x"),
         ("new", "new"),
+        ("t", "t"),
         ("x.new", "x.new"),
     ],
 )
@@ -184,7 +192,10 @@ def test_a_clause_sees_the_sides_that_it_has() -> None:
 @pytest.mark.parametrize(
     ("text", "boolean"),
     [
-        ("a = b", True),
+        *(
+            (f"a {sign} b", True)
+            for sign in ("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<", "AND", "OR")
+        ),
         ("((a IS NULL))", True),
         ("NOT a", True),
         ("a IN (1)", True),
