@@ -13,7 +13,6 @@ from engine.sql.positions import place_of
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 
-WORD = r"\w+"
 EXPONENT = r"[eE][+-]?[0-9]+"
 AS_FRACTION = r"(?:[fFdD]|[bB][dD])?"
 DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"

@@ -22,6 +22,7 @@ def texts(sql: str) -> list[str]:
         ("a-- x\nb", ["a", "b"]),
         ("a-- x\\\ny\nb", ["a", "b"]),
         ("a /* x /* y */ z */ b", ["a", "b"]),
+        ("a /**/ b", ["a", "b"]),
         ("a /* x /*+ y */ z", ["a", "z"]),
         ("a /* x /*+ y /* z */ */ b", ["a", "b"]),
         ("SELECT /*+ BROADCAST(t) */ 1", ["SELECT", "/*+", "BROADCAST", "(", "t", ")", "*/", "1"]),
@@ -65,6 +66,7 @@ def test_a_word_of_digits_is_a_number_only_with_the_letters_of_one(sql: str, num
 def test_what_is_not_closed_is_refused_with_its_place(sql: str, what: str, place: tuple[int, int]) -> None:
     with pytest.raises(UsageError, match=f"a {what} is not closed") as refused:
         tokenize(sql)
+    assert (refused.value.condition, refused.value.counted_in) == ("PARSE_SYNTAX_ERROR", sql)
     assert (refused.value.line, refused.value.column) == place
 
 
@@ -81,6 +83,7 @@ def test_any_text_is_tokens_in_order_or_refused(sql: str) -> None:
 def test_a_bracket_without_its_partner_is_left_out() -> None:
     assert closing_brackets(tokenize("(a [b] {c})")) == {0: 8, 2: 4, 5: 7}
     assert closing_brackets(tokenize("(a] (b)")) == {3: 5}
+    assert closing_brackets(tokenize("(a] (b))")) == {3: 5}
     assert closing_brackets(tokenize(") (")) == {}
 
 
