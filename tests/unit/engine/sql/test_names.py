@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.model.errors import EngineError
 from engine.sql.lexer import tokenize
-from engine.sql.names import quote, string, without_ours
+from engine.sql.names import check_not_ours, names_path, quote, quoted_if_needed, string, unused, without_ours
 from engine.sql.sql_text import quoted_values
 
 
@@ -44,3 +45,42 @@ def test_a_backslash_is_doubled() -> None:
 )
 def test_no_column_of_ours_is_suggested(said: str, shown: str) -> None:
     assert without_ours(said) == shown
+
+
+@pytest.mark.parametrize(
+    ("parts", "path"),
+    [
+        (("delta", "/data/t"), True),
+        (("Delta", "s3://b/t"), True),
+        (("delta", "t"), False),
+        (("parquet", "/data/t"), False),
+        (("a", "delta", "/data/t"), False),
+        (("delta",), False),
+    ],
+)
+def test_a_table_may_be_named_by_its_path(parts: tuple[str, ...], path: bool) -> None:
+    assert names_path(parts) is path
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        *(("_id1", "_id1"), ("Select", "Select"), ("a b", "`a b`"), ("1a", "`1a`"), ("é", "`é`"), ("", "``")),
+        # a join or a set operation could begin there
+        *((word, f"`{word}`") for word in ("Left", "anti", "cross", "except", "minus", "natural", "on", "using")),
+    ],
+)
+def test_a_name_is_quoted_only_where_it_must_be(name: str, written: str) -> None:
+    assert quoted_if_needed(name) == written
+
+
+def test_a_name_that_is_taken_in_any_case_gets_underscores() -> None:
+    assert unused("Row", ["a"]) == "Row"
+    assert unused("Row", ["ROW", "_row"]) == "__Row"
+
+
+def test_names_of_our_own_queries_are_refused() -> None:
+    check_not_ours(["id", "x__dm_y", "__dm_target", "__DM_SOURCE"])
+    with pytest.raises(EngineError, match="__DM_source_row") as refused:
+        check_not_ours(["id", "__DM_source_row"])
+    assert refused.value.condition == "RESERVED_COLUMN_NAME"
