@@ -94,7 +94,8 @@ def test_a_definition_gives_types_as_spark_names_them_and_char_as_typed(monkeypa
     found = provided_by(
         monkeypatch,
         "CREATE TABLE t (Id LONG NOT NULL, c CHARACTER(3) COMMENT 'x', d DATE GENERATED ALWAYS AS (current_date()), "
-        "v VARCHAR(5)) USING delta PARTITIONED BY (ID) COMMENT 'all' TBLPROPERTIES ('DELTA.APPENDONLY' = 'true', 'My' = '1')",
+        "v VARCHAR(5)) USING delta "
+        "PARTITIONED BY (ID) COMMENT 'all' TBLPROPERTIES ('DELTA.APPENDONLY' = 'true', 'My' = '1')",
         LongType(),
         StringType(),
         DateType(),
