@@ -39,6 +39,8 @@ def test_a_value_is_written_by_its_type(type_: str, value: str | None, written: 
 def test_a_value_is_printed_as_literal_takes_it() -> None:
     assert printed("timestamp", "s.at") == "CAST(unix_micros(s.at) AS STRING)"
     assert printed("int", "s.id") == "CAST(s.id AS STRING)"
+    # bytes that are no UTF-8 would come as other characters
+    assert printed("string", "s.n") == "try_validate_utf8(CAST(s.n AS STRING))"
 
 
 def test_few_values_are_all_written_or_none() -> None:
