@@ -67,7 +67,8 @@ def test_a_table_may_be_named_by_its_path(parts: tuple[str, ...], path: bool) ->
     [
         *(("_id1", "_id1"), ("Select", "Select"), ("a b", "`a b`"), ("1a", "`1a`"), ("é", "`é`"), ("", "``")),
         # a join or a set operation could begin there
-        *((word, f"`{word}`") for word in ("Left", "anti", "cross", "except", "minus", "natural", "on", "using")),
+        *((word, f"`{word}`") for word in ("Left", "anti", "cross", "except", "full", "inner", "intersect", "join")),
+        *((word, f"`{word}`") for word in ("lateral", "minus", "natural", "on", "right", "semi", "union", "using")),
     ],
 )
 def test_a_name_is_quoted_only_where_it_must_be(name: str, written: str) -> None:
