@@ -149,6 +149,9 @@ LIST, STRUCT = StateColumn(name="l", type="array<int>"), StateColumn(name="s", t
         (Provided((ID, DAY), ("nosuch",)), "_LEGACY_ERROR_TEMP_3060"),
         (Provided((ID, LIST), ("l",)), "INVALID_PARTITION_COLUMN_DATA_TYPE"),
         (Provided((ID, DAY), ("id", "day")), "ALL_PARTITION_COLUMNS_NOT_ALLOWED"),
+        (Provided((ID, DAY), ("day", "day")), "_LEGACY_ERROR_TEMP_3058"),
+        (Provided((ID, DAY), ("DAY",)), None),
+        (Provided((ID, DAY), (), ("id", "day", "a", "b"), leaves=dict.fromkeys(("id", "day", "a", "b"), "int")), None),
         (Provided((ID, DAY), (), ("id", "day", "a", "b", "c")), "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS"),
         (Provided((ID, DAY), (), ("id", "id")), "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY"),
         (Provided((ID, LIST), (), ("L",)), "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED"),
@@ -178,6 +181,30 @@ def test_a_clustered_table_is_not_replaced_by_a_partitioned_one() -> None:
     condition = "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
     assert foreseen(REPLACE, clustered, Provided((ID, DAY), ("day",))) == condition
     assert foreseen(REPLACE, clustered) is None
+    assert foreseen(REPLACE, TABLE, Provided((ID, DAY), ("day",))) is None
+    # a clone has the layout of its source, whatever that is
+    clone = f"CREATE OR REPLACE{CLONE[6:]}"
+    for provided in (Provided((ID, DAY), ("day",)), Provided((ID, DAY), (), ("id", "day", "a", "b", "c"))):
+        assert foreseen(clone, clustered, provided) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "only", "files", "condition"),
+    [
+        (REPLACE, "true", 2, "DELTA_CANNOT_MODIFY_APPEND_ONLY"),
+        (CTAS.replace("CREATE", "CREATE OR REPLACE"), "True", 2, "DELTA_CANNOT_MODIFY_APPEND_ONLY"),
+        (REPLACE, "true", 0, None),
+        (REPLACE, "false", 2, None),
+        (REPLACE, None, 2, None),
+        ("CREATE TABLE IF NOT EXISTS t (id BIGINT) USING delta", "true", 2, None),
+    ],
+)
+def test_the_files_of_an_append_only_table_are_not_replaced(
+    sql: str, only: str | None, files: int, condition: str | None
+) -> None:
+    properties = {} if only is None else {"delta.appendOnly": only}
+    before = BEFORE.model_copy(update={"properties": properties, "num_files": files})
+    assert foreseen(sql, replace(TABLE, before=before)) == condition
 
 
 @pytest.mark.parametrize(
