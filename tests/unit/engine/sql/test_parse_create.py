@@ -147,6 +147,8 @@ def test_clustering_buckets_and_columns_of_partitioned_by() -> None:
     assert parse_create("CREATE TABLE t USING delta CLUSTER BY (a, s.`x.y`)").cluster_by == ("a", "s.x.y")
     bucket = parse_create("CREATE TABLE t (a INT) CLUSTERED BY (a) SORTED BY (a ASC) INTO 4 BUCKETS COMMENT 'x'")
     assert (bucket.transforms, bucket.comment) == (("CLUSTERED BY (a) SORTED BY (a ASC) INTO 4 BUCKETS",), "x")
+    assert (bucket.buckets, bucket.form) == (bucket.transforms[0], "empty")
+    assert parse_create("CREATE TABLE t USING delta PARTITIONED BY (s.x)").partition_by == ("s.x",)
     typed = parse_create("CREATE TABLE t (a INT) USING delta PARTITIONED BY (d DATE COMMENT 'x', e DECIMAL(3, 1))")
     assert [(one.name, one.type) for one in typed.columns or ()] == [
         ("a", "INT"),
@@ -194,6 +196,21 @@ def test_like_and_clone() -> None:
     assert (clone.properties, clone.location) == ({"a": "b"}, "/z")
 
 
+@pytest.mark.parametrize(
+    ("name", "path"), [("Delta.`/x y`", "/x y"), ("delta.t", "t"), ("s.t", None), ("delta", None), ("c.delta.t", None)]
+)
+def test_a_path_is_a_name_in_the_catalog_delta(name: str, path: str | None) -> None:
+    assert parse_create(f"CREATE TABLE {name} (a INT)").path == path
+
+
+@pytest.mark.parametrize(
+    "at", ["FOR SYSTEM_VERSION AS OF 1111", "TIMESTAMP AS OF '2026-01-01'", "FOR SYSTEM_TIME AS OF '2026-01-01'"]
+)
+def test_a_clone_travels_in_all_words_of_delta(at: str) -> None:
+    found = parse_create(f"CREATE TABLE t SHALLOW CLONE aaaa {at} TBLPROPERTIES ('a' = '')")
+    assert (found.source, found.source_at) == ("aaaa", at)
+
+
 UNKNOWN = (
     ("(a INT) USING delta DEFAULT COLLATION UTF8_LCASE", "DEFAULT"),
     ("(a INT) STORED AS PARQUET", "STORED"),
@@ -217,6 +234,10 @@ UNKNOWN = (
     ("SHALLOW CLONE src TIMESTAMP AS OF current_date()", "current_date"),
     ("SHALLOW CLONE src LOCATION '/x' TBLPROPERTIES (a = 1)", "TBLPROPERTIES"),
     ("SHALLOW CLONE src TBLPROPERTIES ('a' = 'it''s')", "'it''s'"),
+    ("SHALLOW CLONE src TBLPROPERTIES ('a' = '''s')", "'''s'"),
+    ("SHALLOW CLONE src TBLPROPERTIES ('a' = 'it''')", "'it'''"),
+    ("SHALLOW CLONE src LOCATION r'/x'", "r'/x'"),
+    ("SHALLOW CLONE src /* a /* b */ */", ""),
     ("SHALLOW CLONE history", "history"),
     ("SHALLOW CLONE IDENTIFIER('src')", "("),
     ("SHALLOW CLONE src -- x \\\n LOCATION '/x'\n TBLPROPERTIES (a = 1)", "TBLPROPERTIES"),
@@ -234,6 +255,12 @@ def test_what_is_not_known_is_refused_at_its_place(rest: str, place: str) -> Non
     assert line is not None
     assert column is not None
     assert lines[line - 1][column - 1 :].startswith(place.strip())
+
+
+@pytest.mark.parametrize("begin", ["CREATE OR REPLACE", "REPLACE"])
+def test_only_a_create_makes_a_table_like_another(begin: str) -> None:
+    with pytest.raises(UsageError, match="expected a clause or a query"):
+        parse_create(f"{begin} TABLE t LIKE s")
 
 
 @pytest.mark.parametrize("clone", ["DEEP CLONE", "CLONE"])
