@@ -11,6 +11,7 @@ from engine.create.foresee_create import foresee_create
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of
 from engine.model.create_values import StateColumn, TableState
+from engine.model.plan import Refused
 from engine.sql.parse_create import parse_create
 from engine.table.table_features import Protocol
 from engine.table.table_state import CatalogEntry
@@ -68,6 +69,7 @@ def test_what_the_statement_does(sql: str, around: Situation, effect: str) -> No
         (CTAS, NOTHING),
         (CLONE, NOTHING),
         (LIKE, NOTHING),
+        (LIKE.replace(" t ", " delta.`/w/t` "), LOG_ALONE),
         ("CREATE TABLE IF NOT EXISTS t (id BIGINT) USING delta", replace(TABLE, entry=replace(DELTA, provider="csv"))),
     ],
 )
@@ -116,6 +118,11 @@ def test_like_a_delta_table_is_sparks_own_command_which_looks_by_itself() -> Non
             ("i",),
             "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
         ),
+        (
+            (StateColumn(name="I", type="bigint", identity=True), DAY),
+            ("I",),
+            "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
+        ),
         ((StateColumn(name="i", type="bigint", identity=True), DAY), ("day",), None),
     ],
 )
@@ -148,6 +155,7 @@ LIST, STRUCT = StateColumn(name="l", type="array<int>"), StateColumn(name="s", t
         (Provided((ID, DAY), ("day",)), None),
         (Provided((ID, DAY), ("nosuch",)), "_LEGACY_ERROR_TEMP_3060"),
         (Provided((ID, LIST), ("l",)), "INVALID_PARTITION_COLUMN_DATA_TYPE"),
+        (Provided((ID, StateColumn(name="L", type="map<int,int>")), ("L",)), "INVALID_PARTITION_COLUMN_DATA_TYPE"),
         (Provided((ID, DAY), ("id", "day")), "ALL_PARTITION_COLUMNS_NOT_ALLOWED"),
         (Provided((ID, DAY), ("day", "day")), "_LEGACY_ERROR_TEMP_3058"),
         (Provided((ID, DAY), ("DAY",)), None),
@@ -303,6 +311,24 @@ def test_a_clone_has_the_column_mapping_of_its_source(
 ) -> None:
     configuration = {"delta.columnMapping.mode": mode} if mode else {}
     assert foreseen(CLONE, NOTHING, replace(PROVIDED, configuration=configuration, source_mapping=source)) == condition
+
+
+def test_a_clone_has_the_column_mapping_of_the_table_that_it_replaces() -> None:
+    mapped = BEFORE.model_copy(update={"properties": {"delta.columnMapping.mode": "name"}, "num_files": 0})
+    clone, around = f"CREATE OR REPLACE{CLONE[6:]}", replace(TABLE, before=mapped)
+    assert foreseen(clone, around) == "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"
+    same = replace(PROVIDED, configuration={"delta.columnMapping.mode": "name"}, source_mapping="name")
+    assert foreseen(clone, around, same) is None
+
+
+def test_what_cannot_be_cloned_is_refused_for_its_own_reason() -> None:
+    why = Refused(condition="A_REASON", message="It has a fault.", hint="Mend it.")
+    assert foreseen(CLONE, NOTHING, replace(PROVIDED, unclonable=why)) == "A_REASON"
+
+
+def test_a_partition_that_a_query_does_not_have_is_left_to_spark() -> None:
+    sql = CTAS.replace("AS SELECT", "PARTITIONED BY (nosuch) AS SELECT")
+    assert foreseen(sql, NOTHING, Provided((ID,), ("nosuch",))) is None
 
 
 def test_a_log_that_a_failed_create_left_is_told() -> None:
@@ -521,6 +547,8 @@ def test_how_long_deleted_files_are_kept_is_free_where_the_session_says_so() -> 
 
 def test_a_new_name_in_the_catalog_is_of_ascii() -> None:
     assert foreseen("CREATE TABLE `a-b` (id BIGINT, day DATE) USING delta") == "INVALID_SCHEMA_OR_RELATION_NAME"
+    assert foreseen(CREATE.replace(" t ", " spark_catalog.s.`a-b` ")) == "INVALID_SCHEMA_OR_RELATION_NAME"
+    assert foreseen(CREATE.replace(" t ", " other.s.`a-b` ")) is None
     assert foreseen("CREATE TABLE delta.`/w/a-b` (id BIGINT, day DATE) USING delta") is None
     assert foreseen(OR_REPLACE.replace("TABLE t", "TABLE `a-b`"), TABLE) is None
 
