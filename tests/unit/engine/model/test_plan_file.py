@@ -187,6 +187,8 @@ def test_a_plan_file_that_was_edited_is_refused(text: str) -> None:
 
 
 def test_a_plan_file_without_its_checksum_is_refused_and_says_so() -> None:
+    with pytest.raises(EngineError, match="its checksum is not that of what it says"):
+        read_plan(EDITS["a number"])
     document = json.loads(make_create_plan().to_json())
     del document["checksum"]
     with pytest.raises(EngineError, match="it has no checksum") as caught:
