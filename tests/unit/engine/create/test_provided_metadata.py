@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -186,6 +187,18 @@ def test_without_columns_only_the_comment_is_given(monkeypatch: pytest.MonkeyPat
     assert (found.columns, found.partition_columns, found.comment) == ((), (), "c")
 
 
+def test_a_definition_is_clustered_by_columns_as_it_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = "CREATE TABLE t (Day DATE) USING delta CLUSTER BY (DAY)"
+    assert provided_by(monkeypatch, sql, DateType()).clustering_columns == ("Day",)
+
+
+def test_the_first_column_with_a_type_inside_is_found() -> None:
+    column = StateColumn(name="id", type="array<variant>")
+    types = {"id": frozenset(("array", "variant"))}
+    assert Provided((column,), (), types=types).first_of(re.compile("vari")) == column
+    assert Provided((column,), (), types=types).first_of(re.compile("iant")) is None
+
+
 def test_what_a_query_gives_may_be_null(monkeypatch: pytest.MonkeyPatch) -> None:
     sql = "CREATE TABLE t USING delta CLUSTER BY (A) AS SELECT 1 AS a"
     found = provided_by(monkeypatch, sql, LongType())
@@ -223,9 +236,11 @@ def test_like_copies_a_delta_table_and_a_clone_its_size_too(monkeypatch: pytest.
     assert (clone.partition_columns, clone.protocol, clone.source_mapping) == (("id",), like.protocol, None)
     assert clone.source is not None
     assert clone.source.pinned_versions == {"s": 5}
-    mapped = source.model_copy(update={"properties": {"delta.columnMapping.mode": "id"}, "num_files": None})
+    mapped = source.model_copy(
+        update={"properties": {"delta.columnMapping.mode": "id"}, "num_files": None, "num_bytes": None}
+    )
     clone = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s", source=mapped)
-    assert (clone.source_mapping, clone.num_files) == ("id", 0)
+    assert (clone.source_mapping, clone.num_files, clone.num_bytes) == ("id", 0, 0)
     # the planned version is the table's own
     again = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s VERSION AS OF 5", source=source)
     assert again.source
@@ -298,6 +313,7 @@ def test_like_copies_what_the_catalog_says_of_another_format(monkeypatch: pytest
     like = of_other_format(monkeypatch, "CREATE TABLE t LIKE p USING delta", session)
     assert [(one.name, one.type, one.nullable) for one in like.columns] == [("a", "bigint", False)]
     assert (like.partition_columns, like.comment, like.configuration) == (("p",), "of p", {"x": "2"})
+    assert like.ids == ColumnIds(1)
 
 
 def test_like_a_view_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
