@@ -176,7 +176,7 @@ def test_columns_are_replaced_by_their_expressions_and_nothing_else_is() -> None
     )
     assert substituted("a(1) + :a", values) == "a(1) + :a"
     # a variable of a lambda is none, however it is written
-    assert columns_named("transform(l, X -> x + a)") == {"l", "a"}
+    assert columns_named("transform(l, X -> x + a)") == columns_named("transform(l, x -> X + a)") == {"l", "a"}
 
 
 def test_types_and_functions_are_no_columns_though_one_is_called_so() -> None:
