@@ -118,6 +118,7 @@ def test_each_predicate_judges_each_file_by_its_own_columns() -> None:
 @pytest.mark.parametrize(
     ("given", "limit"),
     [
+        ({}, ""),
         ({"NumIndexedCols": "1"}, "delta.dataSkippingNumIndexedCols = 1"),
         ({"StatsColumns": "k"}, "delta.dataSkippingStatsColumns = k"),
         # Delta looks at the number only where no columns are named
@@ -131,7 +132,8 @@ def test_one_property_says_which_columns_are_indexed(given: dict[str, str], limi
     }
     one = file("a", stats())
     found = file_evidence({}, detail, [one], [one], [Expression("x", ("k",), (), "x")], [K], lambda _: [one])
-    assert found[0].evidence[0].facts[0].note == f"used only if the column is indexed: {limit}"
+    note = f"used only if the column is indexed: {limit}" if limit else ""
+    assert found[0].evidence[0].facts[0].note == note
 
 
 def test_one_predicate_is_judged_by_what_is_left_and_asked_no_more() -> None:

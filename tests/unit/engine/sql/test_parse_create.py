@@ -148,7 +148,8 @@ def test_clustering_buckets_and_columns_of_partitioned_by() -> None:
     bucket = parse_create("CREATE TABLE t (a INT) CLUSTERED BY (a) SORTED BY (a ASC) INTO 4 BUCKETS COMMENT 'x'")
     assert (bucket.transforms, bucket.comment) == (("CLUSTERED BY (a) SORTED BY (a ASC) INTO 4 BUCKETS",), "x")
     assert (bucket.buckets, bucket.form) == (bucket.transforms[0], "empty")
-    assert parse_create("CREATE TABLE t USING delta PARTITIONED BY (s.x)").partition_by == ("s.x",)
+    field = parse_create("CREATE TABLE t USING delta PARTITIONED BY (s.x)")
+    assert (field.partition_by, field.partitioned) == (("s.x",), ("`s`.`x`",))
     typed = parse_create("CREATE TABLE t (a INT) USING delta PARTITIONED BY (d DATE COMMENT 'x', e DECIMAL(3, 1))")
     assert [(one.name, one.type) for one in typed.columns or ()] == [
         ("a", "INT"),
