@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.commit.promise_check import deviations, outcome_of
+from engine.commit.promise_check import deviations, outcome_of, outcome_of_commit
 from engine.commit.staleness import Staleness
 from engine.model.operation import Deviation
 from engine.table.commits import Commit
@@ -53,7 +53,15 @@ def test_an_outcome_is_kept_where_nothing_deviates() -> None:
         ("v7 WRITE",),
         "fresh",
     )
-    assert found.metrics == COMMIT.metrics
+    assert (found.metrics, found.promise) == (COMMIT.metrics, plan.promise)
+    assert (found.plan_id, found.op_id) == (plan.plan_id, "op")
+
+
+def test_a_commit_of_ours_whose_promise_is_not_known_is_told_as_it_is() -> None:
+    found = outcome_of_commit(COMMIT, "plan", "op", "demo.orders")
+    assert (found.plan_id, found.op_id, found.table, found.verdict) == ("plan", "op", "demo.orders", "fresh")
+    assert (found.version, found.read_version, found.metrics) == (8, 7, COMMIT.metrics)
+    assert (found.promise, found.deviations) == ({}, ())
 
 
 def test_an_outcome_is_not_kept_with_a_deviation_or_without_a_commit() -> None:
