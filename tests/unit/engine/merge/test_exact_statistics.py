@@ -14,6 +14,11 @@ def test_the_listed_types(type_: str) -> None:
     assert not why_not_exact(type_)
 
 
+def test_a_double_keeps_a_decimal_of_15_digits() -> None:
+    assert not why_not_exact("decimal(15,2)")
+    assert "more than 15 digits" in why_not_exact("decimal(16,2)")
+
+
 @given(st.integers(1, 38))
 def test_a_decimal_is_listed_by_its_digits(digits: int) -> None:
     assert bool(why_not_exact(f"decimal({digits},0)")) is (digits > EXACT_DIGITS)
@@ -63,6 +68,40 @@ def test_keys_that_are_compared_with_no_statistics(type_: str, key: str | None) 
     assert upper_bound(type_, key) is None
 
 
+@pytest.mark.parametrize(
+    ("type_", "key", "lower", "upper"),
+    [
+        ("int", "7", "7", "7"),
+        ("boolean", "true", "CAST('true' AS BOOLEAN)", "CAST('true' AS BOOLEAN)"),
+        # the first days of the new calendar, and of times
+        ("date", "1582-10-15", "DATE'1582-10-15'", "DATE'1582-10-15'"),
+        (
+            "timestamp",
+            "-2208988800000000",
+            "timestamp_micros(-2208988801000000L)",
+            "timestamp_micros(-2208988799000000L)",
+        ),
+        (
+            "timestamp",
+            "253402214399999999",
+            "timestamp_micros(253402214398999999L)",
+            "timestamp_micros(253402214400999999L)",
+        ),
+        ("timestamp", "253402214400000000", None, None),
+        ("string", "", "''", "''"),
+        # the greatest text in the log may end after 32 characters or 64 bytes, and never inside of a character
+        ("string", "a" * 40, f"'{'a' * 32}'", f"'{'a' * 40}'"),
+        ("string", "é" * 40, f"'{'é' * 32}'", None),
+        ("string", "€" * 40, f"'{'€' * 21}'", None),
+        ("string", "é", "'é'", None),
+    ],
+)
+def test_a_key_is_held_against_bounds_that_may_be_cut(
+    type_: str, key: str, lower: str | None, upper: str | None
+) -> None:
+    assert (lower_bound(type_, key), upper_bound(type_, key)) == (lower, upper)
+
+
 def test_bounds_of_a_time_are_a_second_wider() -> None:
     assert lower_bound("timestamp", "1000000") == "timestamp_micros(0L)"
     assert upper_bound("timestamp", "1000000") == "timestamp_micros(2000000L)"
@@ -81,6 +120,8 @@ def test_bounds_of_a_time_are_a_second_wider() -> None:
         ("timestamp_ntz", "2024-01-05 10:11:12", False),
         ("timestamp", "yesterday", True),
         ("decimal(10,2)", "1.50", False),
+        ("decimal(10,2)", "1,50", True),
+        ("float", "NaN", True),
         ("double", "1.0E-5", False),
         ("double", "one", True),
         ("boolean", "true", False),
