@@ -93,6 +93,7 @@ def test_keys_that_are_compared_with_no_statistics(type_: str, key: str | None) 
         ("string", "a" * 40, f"'{'a' * 32}'", f"'{'a' * 40}'"),
         ("string", "é" * 40, f"'{'é' * 32}'", None),
         ("string", "€" * 40, f"'{'€' * 21}'", None),
+        ("string", "aa" + "€" * 40, f"'aa{'€' * 20}'", None),
         ("string", "é", "'é'", None),
     ],
 )
