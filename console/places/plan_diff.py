@@ -39,7 +39,7 @@ def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
 
 
 def _of_merge(one: Plan) -> dict[str, str]:
-    files = plan_summary.rewritten_files(one)
+    files, verb = plan_summary.rewritten_files(one), plan_summary.done_to_files(one)
     return {
         "target version": str(one.target.version),
         "source rows": number(one.source.num_rows),
@@ -50,8 +50,8 @@ def _of_merge(one: Plan) -> dict[str, str]:
         if one.decision.materialize
         else "read as it is",
         "reason": one.decision.reason,
-        "files rewritten": number(len(files)),
-        "bytes rewritten": size(sum(file.bytes for file in files)),
+        f"files {verb}": number(len(files)),
+        f"bytes of files {verb}": size(sum(file.bytes for file in files)),
         "files after skipping": number(one.scan.files_after),
         **({"schema": evolves} if (evolves := evolution(one, None)) else {}),
         "conflicting rows": number(one.find_touched_files.conflicts.true_count),

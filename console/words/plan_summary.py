@@ -91,6 +91,11 @@ def rewritten_files(plan: Plan) -> tuple[TouchedFile, ...]:
     return plan.changed_files if plan.refused is None else ()
 
 
+def done_to_files(plan: Plan) -> str:
+    """What a commit does to the files that it touches, in a word."""
+    return "marked" if plan.write.deletion_vectors else "rewritten"
+
+
 def promise(plan: AnyPlan) -> dict[str, int]:
     """What a commit would be held to: nothing if there can be none."""
     return plan.promise if plan.refused is None else {}

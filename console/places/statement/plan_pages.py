@@ -160,12 +160,8 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 def write_page(plan: Plan, glyphs: Glyphs) -> Page:
     touched = plan.find_touched_files
-    executor = {
-        "ClassicMergeExecutor": "finds the touched files by a join, then writes them anew",
-        "InsertOnlyMergeExecutor": "only appends what has no match",
-    }[plan.executor]
     known = [
-        ("executor", f"{plan.executor}: {executor}"),
+        ("executor", f"{plan.executor}: {_does(plan)}" if plan.refused is None else plan.executor),
         ("finding files", f"{touched.join_type} join" if touched.join_type else "no such job runs"),
     ]
     if plan.refused is None:
@@ -179,6 +175,17 @@ def write_page(plan: Plan, glyphs: Glyphs) -> Page:
     return Page((*nothing_written(plan, glyphs), *facts(known)))
 
 
+def _does(plan: Plan) -> str:
+    """How the plan's executor writes: with deletion vectors it rewrites no file."""
+    if plan.executor == "InsertOnlyMergeExecutor":
+        return "only appends what has no match"
+    if plan.write.deletion_vectors:
+        return "finds the touched files, then marks the changed rows in them and writes only those"
+    if plan.write.unmodified_rows_written:
+        return "finds the touched files, then writes them anew"
+    return "finds no touched file, and only appends"
+
+
 def _writing(plan: Plan) -> list[tuple[str, str]]:
     write, removed_from = plan.write, plan.find_touched_files.partitions_removed_from
     evolves = evolution(plan, None)
@@ -186,7 +193,7 @@ def _writing(plan: Plan) -> list[tuple[str, str]]:
         *([("schema", evolves)] if evolves else []),
         ("writing", f"{write.join_type} join" if write.join_type else "no join"),
         ("extraOpType", write.extra_op_type),
-        ("deletion vectors", "used: changed rows are marked, files stay" if write.deletion_vectors else "not used"),
+        ("deletion vectors", "used: a file goes only if all its rows change" if write.deletion_vectors else "not used"),
         ("change data feed", "written" if write.change_data_feed else "not written"),
         (
             "unchanged rows",
@@ -305,7 +312,7 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     total = plan.scan.files_before
     whole = max(total, 1)
     rewritten = len(plan_summary.rewritten_files(plan))
-    verb = "marked" if plan.write.deletion_vectors else "rewritten"
+    verb = plan_summary.done_to_files(plan)
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)
     shown_rewritten = _cells_of(rewritten, whole, width)

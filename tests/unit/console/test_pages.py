@@ -57,6 +57,34 @@ def test_no_view_of_a_refused_plan_counts_what_would_be_written() -> None:
     assert "900" not in text(detail_page(operation, UNICODE))
 
 
+@pytest.mark.parametrize(
+    ("executor", "vectors", "rewrites", "does"),
+    [
+        ("ClassicMergeExecutor", False, True, "finds the touched files, then writes them anew"),
+        ("ClassicMergeExecutor", True, False, "finds the touched files, then marks the changed rows in them"),
+        ("ClassicMergeExecutor", False, False, "finds no touched file, and only appends"),
+        ("InsertOnlyMergeExecutor", False, False, "only appends what has no match"),
+    ],
+)
+def test_what_the_executor_does_is_what_the_plan_writes(
+    executor: str, vectors: bool, rewrites: bool, does: str
+) -> None:
+    plan = make_plan()
+    write = plan.write.model_copy(update={"deletion_vectors": vectors, "unmodified_rows_written": rewrites})
+    shown = text(VIEWS["write"][1](plan.model_copy(update={"executor": executor, "write": write}), UNICODE))
+    assert f"{executor}: {does}" in shown
+    assert ("anew" in shown) is rewrites
+    assert "files stay" not in shown  # one whose rows all change goes
+
+
+def test_files_in_which_rows_are_marked_are_not_rewritten_beside_the_plan_before() -> None:
+    plan = make_plan()
+    marks = plan.model_copy(update={"write": plan.write.model_copy(update={"deletion_vectors": True})})
+    differing = text(before_page(plan, marks, UNICODE))
+    assert "▸ changed files rewritten 1 -" in differing
+    assert "▸ changed files marked - 1" in differing
+
+
 @pytest.mark.parametrize("in_catalog", [True, False])
 def test_what_is_not_delta_is_a_table_all_the_same(in_catalog: bool) -> None:
     plan = make_create_plan(before=None, in_catalog=in_catalog, refused=NO, effect="refused")
