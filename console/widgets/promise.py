@@ -8,7 +8,7 @@ from console.widgets.page import Column, Row, Table
 from console.words import plan_summary
 from console.words.format import count, number
 from console.words.glyphs import Glyphs
-from console.words.plan_rows import estimated
+from console.words.plan_rows import beside_promise
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
     estimates = plan.estimates if plan is not None and plan.kind == "merge" else {}
     for metric, value in actual.items():
         if metric not in promised and metric not in deviating:
-            estimate = estimates.get(metric)
-            shown, word = ("-", "not promised") if estimate is None else (estimated(estimate), "estimated")
+            shown, word = beside_promise(estimates.get(metric))
             rows.append((visible(metric), shown, number(value), word))
     return Table(columns, rows, "There are no numbers to compare.")
 

@@ -32,6 +32,11 @@ def estimated(estimate: int | Estimate) -> str:
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
 
+def beside_promise(estimate: int | Estimate | None) -> tuple[str, str]:
+    """What the plan says of a metric that it does not promise, and a word for it."""
+    return ("-", "not promised") if estimate is None else (estimated(estimate), "estimated")
+
+
 def file_counts(plan: Plan) -> tuple[str, ...]:
     """The rows of a file that are counted: what the MERGE does to them only if it can be committed."""
     return ("rows", "matched", *(("updated", "deleted", "copied") if plan.refused is None else ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,14 @@ from console.words import outcome_sentences
 from console.words.expectation_sentences import is_bad
 from console.words.format import number, short_id
 from console.words.glyphs import Glyphs
+from console.words.plan_rows import beside_promise
 from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
     from engine.model.operation import Rehearsal
-    from engine.model.plan import Plan
+    from engine.model.plan import Estimate, Plan
 
 VIEW = "rehearsal"
 
@@ -65,7 +67,7 @@ def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None
         summary = f"Plan {short_id(plan.plan_id)} {outcome_sentences.rehearsal(rehearsal)}."
         place.console_app.record(summary, "information" if is_good else "error")
         _end(place, summary, is_good=is_good)
-        place.preview.show_asked(VIEW, rehearsal_page(rehearsal, place.console_app.glyphs))
+        place.preview.show_asked(VIEW, rehearsal_page(rehearsal, plan.estimates, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
         text = "The rehearsal was cancelled; its clone is dropped." if failure.cancelled else str(failure)
@@ -89,8 +91,8 @@ def _end(place: StatementPlace, summary: str, *, is_good: bool) -> None:
         place.notify(summary, title="Rehearsal", severity="information" if is_good else "error")
 
 
-def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> Page:
-    """What Delta did on the clone, each number beside the one of the plan."""
+def rehearsal_page(rehearsal: Rehearsal, estimates: Mapping[str, int | Estimate], glyphs: Glyphs) -> Page:
+    """What Delta did on the clone, each number beside the one of the plan, which has ``estimates`` too."""
     sign, style = (glyphs.ok, "$text-success") if rehearsal.kept else (glyphs.error, "$text-error")
     dropped = outcome_sentences.clone_is_dropped(rehearsal)
     stale = outcome_sentences.stale(rehearsal)
@@ -105,10 +107,12 @@ def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> Page:
     actual = {**rehearsal.metrics, **{name: one.actual for name, one in deviating.items()}}
     rows: list[Row] = []
     for metric in dict.fromkeys((*deviating, *promised, *actual)):
-        word = f"{glyphs.error} DEVIATED" if metric in deviating else f"{glyphs.ok} kept"
-        if metric not in promised:
-            word = "not promised"
-        rows.append((visible(metric), _shown(promised.get(metric)), _shown(actual.get(metric)), word))
+        if metric in promised:
+            shown = _shown(promised[metric])
+            word = f"{glyphs.error} DEVIATED" if metric in deviating else f"{glyphs.ok} kept"
+        else:
+            shown, word = beside_promise(estimates.get(metric))
+        rows.append((visible(metric), shown, _shown(actual.get(metric)), word))
     columns = [
         Column("metric"),
         Column("plan", align="right"),

@@ -12,7 +12,7 @@ from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Ta
 from console.words import change_rows, expectation_sentences, plan_summary
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
-from console.words.plan_rows import file_counts, plan_keys
+from console.words.plan_rows import estimated, file_counts, plan_keys
 from console.words.schema_changes import evolution
 from console.words.visible import cell, grid_cell, visible
 
@@ -216,10 +216,10 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
         (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
         for metric, value in plan.promise.items()
     ]
-    for metric, estimate in plan.estimates.items():
-        low, high = (estimate, estimate) if isinstance(estimate, int) else (estimate.low, estimate.high)
-        shown = number(low) if low == high else f"{number(low)} to {number(high)}"
-        rows.append((visible(metric), shown, glyphs.estimated, "estimated"))
+    rows += [
+        (visible(metric), estimated(estimate), glyphs.estimated, "estimated")
+        for metric, estimate in plan.estimates.items()
+    ]
     text = "What the commit will report, by Delta's own names. An exact number that deviates is a fault."
     return Page((sentence(text),), Table(columns, rows))
 
