@@ -254,7 +254,7 @@ def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs
         head += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
     for remark in advice:
         head += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")
-    return tuple(head) or (signed(glyphs.ok, "$text-success", "No warnings, and nothing to advise."),)
+    return tuple(head) or (signed(glyphs.ok, "$text-success", "No warning codes, and nothing to advise."),)
 
 
 def sql_page(plan: Plan, glyphs: Glyphs) -> Page:

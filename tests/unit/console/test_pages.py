@@ -77,6 +77,16 @@ def test_what_the_executor_does_is_what_the_plan_writes(
     assert "files stay" not in shown  # one whose rows all change goes
 
 
+def test_only_what_has_a_code_is_counted_as_a_warning() -> None:
+    """The source is materialized, which has the sign ⚠ in the verdict, and no code."""
+    plan = make_plan(warnings=())
+    assert plan.decision.materialize
+    assert "same warning codes none none" in text(before_page(plan, plan, UNICODE))
+    assert text(VIEWS["advice"][1](plan, UNICODE)) == "No warning codes, and nothing to advise."
+    moves = make_plan()
+    assert "▸ changed warning codes none SOURCE_MOVES" in text(before_page(plan, moves, UNICODE))
+
+
 def test_files_in_which_rows_are_marked_are_not_rewritten_beside_the_plan_before() -> None:
     plan = make_plan()
     marks = plan.model_copy(update={"write": plan.write.model_copy(update={"deletion_vectors": True})})
