@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -15,6 +16,7 @@ from console.dialogs.dialog import Dialog
 from console.widgets.cell_lines import CellLines
 from console.widgets.page import Paragraph
 from console.words.format import cells, padded
+from console.words.glyphs import Glyphs
 from console.words.visible import cell, or_null, visible
 
 if TYPE_CHECKING:
@@ -47,10 +49,12 @@ class RowDialog(Dialog[None]):
         Binding("up,k", "move(-1)", "up", show=False, id="row.up", tooltip="Cell before"),
     ]
 
-    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+    def __init__(self, title: str, lines: Sequence[Line], *, texts: bool = False) -> None:
+        """``texts``: the line ends of values are kept, and the lines that differ are marked."""
         super().__init__()
         self._title = title
         self._lines = list(lines)
+        self._texts = texts
 
     def title_text(self) -> str:
         return visible(self._title)
@@ -89,8 +93,23 @@ class RowDialog(Dialog[None]):
         glyphs = self.console_app.glyphs
         changed = ("  ", "") if old == new else (f"{glyphs.changed} ", "$text-warning")
         lead = Content.assemble(changed, (padded(visible(name), width + 2), "$foreground-muted"))
-        body = _value(old) if old == new else Content.assemble(_value(old), f" {glyphs.becomes} ", _value(new))
+        if self._texts and old is not None and new is not None and "\n" in old + new:
+            body = Content("\n").join(_text(old, new, glyphs))
+        else:
+            body = _value(old) if old == new else Content.assemble(_value(old), f" {glyphs.becomes} ", _value(new))
         return Paragraph(body, lead)
+
+
+def _text(old: str, new: str, glyphs: Glyphs) -> Iterator[Content]:
+    """The lines of a text: those that go, those that come, and those that stay."""
+    before, after = old.split("\n"), new.split("\n")
+    for tag, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from (Content(f"  {visible(line)}") for line in before[start:end])
+        else:
+            gone, come = before[start:end], after[new_start:new_end]
+            yield from (Content.styled(f"{glyphs.delete} {visible(line)}", "$text-error") for line in gone)
+            yield from (Content.styled(f"{glyphs.insert} {visible(line)}", "$text-success") for line in come)
 
 
 def _value(value: str | None) -> Content:

@@ -104,10 +104,12 @@ class Place(Screen[None], Asking):
     def open_row(self, event: PageView.RowOpened, title: str) -> None:
         """Show a row of a page, with all that was read of its cells, to be read and copied cell by cell."""
         from console.dialogs.row import RowDialog, row_lines
+        from console.widgets.page import Full
 
         if not event.is_old and (table := event.view.page.table) is not None and event.row < len(table.rows):
-            heading = f"{title}: {table.cut}" if table.cut else title
-            self.app.push_screen(RowDialog(heading, row_lines(table, table.rows[event.row])))
+            full = table.full(event.row) if table.full else Full(title, row_lines(table, table.rows[event.row]))
+            heading = f"{full.title}: {table.cut}" if table.cut else full.title
+            self.app.push_screen(RowDialog(heading, full.lines, texts=full.texts))
 
     async def action_press(self, action: str) -> None:
         """Run the action of the key line's entry that was clicked, where its binding is."""

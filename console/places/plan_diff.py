@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from console.widgets.page import Column, Page, Row, Table, sentence
+from console.widgets.page import Column, Full, Page, Row, Table, sentence
 from console.words import plan_summary
 from console.words.create_sentences import facts
 from console.words.format import local_clock, number, short_id, size
@@ -21,15 +22,29 @@ if TYPE_CHECKING:
 def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
     """What differs comes first; what stayed is listed below it."""
     pairs = [(name, *values) for name, values in _facts(before, plan).items()]
+    pairs.sort(key=lambda pair: pair[1] == pair[2])
     rows: list[Row] = [
-        (f"{glyphs.changed} changed" if old != new else "same", visible(name), visible(old), visible(new))
-        for name, old, new in sorted(pairs, key=lambda pair: pair[1] == pair[2])
+        (f"{glyphs.changed} changed" if old != new else "same", visible(name), *_in_cells(old, new))
+        for name, old, new in pairs
     ]
     changed = sum(old != new for _, old, new in pairs)
     was = f"plan {short_id(before.plan_id)} of {local_clock(before.created_at)}"
     headline = f"{changed} of {len(pairs)} facts differ from {was}." if changed else f"Nothing differs from {was}."
     columns = [Column(""), Column("fact"), Column("before", fit="end"), Column("now", fit="end")]
-    return Page((sentence(headline, "bold"),), Table(columns, rows))
+    table = Table(columns, rows, full=lambda at: Full(f"Beside {was}", [pairs[at]], texts=True))
+    return Page((sentence(headline, "bold"), sentence("Enter shows a row in full.", "$foreground-muted")), table)
+
+
+def _in_cells(old: str, new: str) -> tuple[str, str]:
+    """Both on one line; of texts of several lines the first that differs."""
+    if "\n" not in old + new:
+        return visible(old), visible(new)
+    if old == new:
+        return plan_summary.one_line(old), plan_summary.one_line(new)
+    pairs = list(zip_longest(old.split("\n"), new.split("\n")))
+    at = next(at for at, (before, after) in enumerate(pairs) if before != after)
+    before, after = (f"no line {at + 1}" if one is None else f"line {at + 1}: {visible(one)}" for one in pairs[at])
+    return before, after
 
 
 def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
@@ -77,5 +92,5 @@ def _of_any(one: AnyPlan) -> dict[str, str]:
         "warning codes": ", ".join(remark.code for remark in one.warnings) or "none",
         **{name: number(value) for name, value in plan_summary.promise(one).items()},
         **{f":{name}": value for name, value in one.statement.params.items()},
-        "text": " ".join(one.statement.sql.split()),
+        "text": one.statement.sql,
     }

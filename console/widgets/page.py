@@ -73,6 +73,16 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Full:
+    """A row in full: the name of each cell, its value, and the value it becomes (the same where it stays). ``texts``:
+    the line ends of values are kept."""
+
+    title: str
+    lines: Sequence[tuple[str, str | None, str | None]]
+    texts: bool = False
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of text, already made visible. None is NULL."""
 
@@ -86,6 +96,8 @@ class Table:
     """Which of its cells are not whole, in words; "" if all are."""
     key: Callable[[int], object] | None = None
     """From a row's number to what the row is about, if its cells may say something else of it another time."""
+    full: Callable[[int], Full] | None = None
+    """From a row's number to the row in full, if its cells do not say all of it."""
 
     @property
     def names(self) -> list[str]:

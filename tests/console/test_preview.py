@@ -16,6 +16,7 @@ from console.places.statement.preview import verdict
 from console.widgets.editor import SqlView
 from console.widgets.page_view import PageView
 from console.words.glyphs import UNICODE
+from console.words.visible import visible
 from engine.commit.policy import Policy, with_verdicts
 from engine.model.changes import Changes
 from engine.model.errors import EngineError
@@ -295,6 +296,28 @@ async def test_after_a_re_plan_what_changed_since_the_plan_before_it_comes_first
         await operator.sees("1 of 18 facts differ from plan 7f3a9c of 12:04:11.", "▸ changed  numTargetRowsInserted")
         assert "220" in operator.screen
         assert "7,777" in operator.screen
+
+
+async def test_a_text_that_changed_is_shown_by_its_lines_with_those_that_differ_marked(backend: FakeBackend) -> None:
+    before = MERGE_SQL.replace("MERGE", "-- the daily upsert\nMERGE", 1)
+    after = before.replace("MATCHED THEN UPDATE", "MATCHED AND s.v >\t0 THEN UPDATE", 1)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(before)
+        await operator.press("e")
+        operator.merge.editor.replace_all(after)
+        await operator.press("ctrl+r")
+        await operator.sees("Before")
+        operator.merge.preview.turn_to("before")
+        await operator.sees("1 of 18 facts differ", "line 6: WHEN MATCHED THEN UPDATE SET *", "▸ changed  text")
+        await operator.press("enter")
+        await operator.sees("Beside plan 7f3a9c of")
+        lines = [line.split("│")[1].strip() for line in operator.screen.splitlines() if "│" in line]
+        assert "▸ text    -- the daily upsert" in lines, "the comment hides nothing of what is behind it"
+        assert f"- {before.splitlines()[5]}" in lines
+        assert f"+ {visible(after.splitlines()[5])}" in lines
+        assert lines.count(before.splitlines()[1]) == 1
+        await operator.press("c")
+        assert operator.app.clipboard == after
 
 
 async def test_the_plan_is_copied_as_markdown(backend: FakeBackend) -> None:

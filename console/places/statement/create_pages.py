@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from console.places.statement.plan_pages import around_it, no_promise, refusal, remarks
-from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.widgets.page import Column, Full, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import create_sentences as sentences
 from console.words.format import count, duration, number
 from console.words.glyphs import Glyphs
@@ -49,14 +49,15 @@ def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
     before, after = _parts(plan.before), _parts(plan.after)
     if plan.before is None or before == after:
         return Page(_is_there(plan), _parts_of(plan.after, plan))
-    rows: list[Row] = []
-    for name in dict.fromkeys((*after, *before)):
-        old, new = before.get(name, ""), after.get(name, "")
-        rows.append((f"{glyphs.changed} changed" if old != new else "", visible(name), visible(old), visible(new)))
+    parts = [(name, before.get(name, ""), after.get(name, "")) for name in dict.fromkeys((*after, *before))]
+    rows: list[Row] = [
+        (f"{glyphs.changed} changed" if old != new else "", visible(name), visible(old), visible(new))
+        for name, old, new in parts
+    ]
     changed = sum(bool(row[0]) for row in rows)
     columns = [Column(""), Column("part"), Column("before", fit="end"), Column("after", fit="end")]
     return Page((sentence(f"{count(changed, 'part')} of {len(rows)} change. Enter shows a row in full."),),
-                Table(columns, rows))  # fmt: skip
+                Table(columns, rows, full=lambda at: Full(plan.target.name, [parts[at]], texts=True)))  # fmt: skip
 
 
 def _is_there(plan: CreatePlan) -> Head:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from console.places.statement.file_classes import by_share, by_size, by_touch
-from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.widgets.page import Column, FileMap, Full, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import change_rows, expectation_sentences, plan_summary
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
@@ -78,8 +78,9 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
     empty = "No samples: the plan was made without them, as in a private profile, or no row changes."
     if plan.refused is not None:
         empty = plan_summary.NOTHING_WRITTEN
-    still = 3 + len(keys)
-    return Page((sentence(text),) if samples else (), Table(columns, rows, empty, still=still if keys else 0))
+    still = 3 + len(keys) if keys else 0
+    table = Table(columns, rows, empty, still=still, full=lambda at: _in_full(samples[at]))
+    return Page((sentence(text),) if samples else (), table)
 
 
 def changes_page(changes: Changes, glyphs: Glyphs) -> Page:
@@ -350,6 +351,10 @@ def _sample_row(sample: Sample, names: list[str], glyphs: Glyphs) -> Row:
     sign = {"update": glyphs.update, "insert": glyphs.insert, "delete": glyphs.delete}[sample.action]
     cells = (_change(sample.before, sample.shown_after, name, glyphs) for name in names)
     return (sign, sample.action, str(sample.clause + 1), *cells)
+
+
+def _in_full(sample: Sample) -> Full:
+    return Full(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample))
 
 
 def sample_lines(sample: Sample) -> list[tuple[str, str | None, str | None]]:

@@ -248,14 +248,4 @@ class StepsPlace(Place):
     @on(PageView.RowOpened)
     def _open_row(self, event: PageView.RowOpened) -> None:
         event.stop()
-        if event.is_old:
-            return
-        plan = self.plan
-        if plan is None or plan.kind != "merge" or (self.view, self.preview.view) != ("preview", "rows"):
-            self.open_row(event, "One row" if plan is None else plan.target.name)
-            return
-        from console.dialogs.row import RowDialog
-        from console.places.statement.plan_pages import sample_lines
-
-        sample = plan.samples[event.row]
-        self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))
+        self.open_row(event, "One row" if self.plan is None else self.plan.target.name)
