@@ -19,16 +19,42 @@ from engine.sql.as_typed import as_typed
 from engine.sql.params import fill
 from engine.sql.parse import parse_merge, parse_script
 from engine.sql.parse_create import is_create_table, parse_create
-from engine.sql.sql_text import tokenize
+from engine.sql.sql_text import parameter_names, tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+STAND_INS = ("", "NULL", "1")
+"""What stands in turn in the place of a parameter that has no value yet."""
+
+
 def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = None) -> Validation:
     """Analyze the statement of ``text``. A refusal is a value, with its place in the text as typed; only a Spark that
-    cannot be reached raises. Setup statements run, but for CACHE: the session should be one kept for validating."""
+    cannot be reached raises. Setup statements run, but for CACHE: the session should be one kept for validating.
+
+    A refusal of what stands in for a parameter without a value is none of the statement: it is UNBOUND_SQL_PARAMETER.
+    """
     values = dict(params or {})
+    unbound = _unbound(text, values)
+    refused: list[Validation] = []
+    for stand_in in STAND_INS if unbound else ():
+        found = _tried(spark, text, values | dict.fromkeys(unbound, stand_in))
+        # what is refused alike of two of them is a fault of the statement
+        if found.ok or found in refused:
+            return found
+        refused.append(found)
+    return _tried(spark, text, values)
+
+
+def _unbound(text: str, values: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        return tuple(name for name in parameter_names(text) if name not in values)
+    except EngineError:
+        return ()
+
+
+def _tried(spark: SparkSession, text: str, values: Mapping[str, str]) -> Validation:
     try:
         if not tokenize(text):
             return Validation(ok=False, kind="empty")

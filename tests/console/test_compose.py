@@ -113,6 +113,18 @@ async def test_a_marker_without_a_value_is_named_and_a_value_takes_the_error_awa
         backend.release("validate")
 
 
+async def test_of_a_marker_without_a_value_only_that_is_told(backend: FakeBackend) -> None:
+    """Not what Spark has against the '' that nobody typed, nor how the command line gives a value."""
+    backend.errors["validate"] = EngineError("UNBOUND_SQL_PARAMETER", "It has none.", "Give it with --param day=VALUE.")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(f"{MERGE_SQL} AND t.day = :day")
+        await operator.sees("⚠ :day has no value: alt+v goes there")
+        assert "--param" not in operator.screen
+        assert "✖" not in operator.screen
+        assert backend.called("validate")[-1][1] == {}
+
+
 async def test_nothing_is_planned_while_a_marker_has_no_value(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

@@ -120,6 +120,19 @@ def test_the_merge_is_pointed_into_behind_setup_and_parameters(sales: Any) -> No
     assert (told.condition, told.line, told.column) == (error.condition, error.line, error.column)
 
 
+def test_of_a_parameter_without_a_value_only_that_is_told_and_what_is_wrong_whatever_it_is(sales: Any) -> None:
+    of = "t.id = s.id AND t.v < CAST(:n AS INT)"
+    for sql, told in (
+        (merge(on=of), ""),
+        (merge(on=of, source="(SELECT * FROM s LIMIT :n) s"), ""),
+        (merge(on=of, source="(SELECT * FROM IDENTIFIER(:n)) s"), "UNBOUND_SQL_PARAMETER"),
+        (merge(on=f"{of} AND t.id = s.nope"), "DELTA_MERGE_UNRESOLVED_EXPRESSION"),
+        (merge(on=f"{of} AND t.v = CAST('many' AS INT)"), CAST),
+    ):
+        found = validate(sales, sql, {})
+        assert (found.condition, found.ok) == (told, not told), sql
+
+
 def test_a_bad_parameter_says_what_is_bad_and_points_at_its_marker(sales: Any) -> None:
     typed = merge(on="t.id = s.id AND t.v = CAST(:n AS INT) AND t.d > :day")
     error = refused(sales, typed, params={"n": "many", "day": "2026-01-01"})

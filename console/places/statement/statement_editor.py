@@ -278,7 +278,7 @@ class ComposePane(Vertical, Asking):
 
     def validate(self) -> None:
         """Ask Spark what it says of the text."""
-        sql, params = self.text, self.params
+        sql, params = self.text, {name: value for name, value in self.params.items() if value}
         if not sql.strip():
             self._tell(self._empty)
             return
@@ -370,6 +370,12 @@ class ComposePane(Vertical, Asking):
 
     def show_failure(self, failure: Failure) -> None:
         """An error under the editor, and where it is in the text."""
+        missing = self.without_value()
+        if missing and failure.condition == "UNBOUND_SQL_PARAMETER":
+            # the command line's words for it
+            self.say(*missing)
+            self.post_message(self.Checked())
+            return
         lines = list(failure_head(failure, self.console_app.glyphs.error))
         if failure.line is not None:
             self.error_at = (failure.line, failure.column)
@@ -378,11 +384,11 @@ class ComposePane(Vertical, Asking):
             goes = self.place.with_keys("{merge.error} goes there")
             place = f"line {failure.line}{column}: {goes}"
             lines.append(signed(" ", "", place, "$foreground-muted"))
-        self.say(*self.without_value(), *lines)
+        self.say(*missing, *lines)
         self.post_message(self.Checked())
 
     def without_value(self) -> list[Paragraph]:
-        """The parameters without a value. Spark is asked with '' in their place, and nothing is planned with that."""
+        """The parameters without a value: nothing is planned before they have one."""
         empty = [f":{visible(name)}" for name, value in self.params.items() if not value]
         if not empty:
             return []
