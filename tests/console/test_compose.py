@@ -113,6 +113,19 @@ async def test_a_marker_without_a_value_is_named_and_a_value_takes_the_error_awa
         backend.release("validate")
 
 
+async def test_a_value_that_was_typed_is_no_edit_of_the_text(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(f"{MERGE_SQL} AND t.day = :day")
+        await operator.sees("Spark accepts it")
+        operator.app.screen.query_one("Parameters Input").focus()
+        backend.hold("validate")
+        await operator.press("2")
+        await operator.sees("A value was edited; Spark has not checked it yet.")
+        backend.release("validate")
+        await operator.sees("Spark accepts it")
+
+
 async def test_of_a_marker_without_a_value_only_that_is_told(backend: FakeBackend) -> None:
     """Not what Spark has against the '' that nobody typed, nor how the command line gives a value."""
     backend.errors["validate"] = EngineError("UNBOUND_SQL_PARAMETER", "It has none.", "Give it with --param day=VALUE.")

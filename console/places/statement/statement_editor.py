@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
 UNDONE = "text before is kept: ctrl+z in the editor, or"
-EDITED = "The text was edited; Spark has not checked it yet."
+EDITED = "{} was edited; Spark has not checked it yet."
 _TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
 _PYTHON = re.compile(r"\bDeltaTable\s*\.|\.\s*when(Not)?Matched(BySource)?(Update|Insert|Delete)")
 _PYTHON_HINT = (
@@ -254,7 +254,7 @@ class ComposePane(Vertical, Asking):
         self._latest = Draft(self.text, self.params)
         self.forget("validate")
         if self.message and self._message_of != self._latest:
-            self.say(EDITED)
+            self.say(EDITED.format("The text" if self._message_of.sql != self.text else "A value"))
         for timer in (self._save_timer, self._validate_timer):
             if timer is not None:
                 timer.stop()
@@ -359,30 +359,24 @@ class ComposePane(Vertical, Asking):
         lines = [signed(glyphs.ok, "$text-success", accepted)]
         if validation.decision is not None:
             verb = "would be" if validation.decision.materialize else "would not be"
-            text = f"source {verb} materialized: {validation.decision.because}"
-            lines.append(signed(" ", "", text, "$foreground-muted"))
+            because = f"source {verb} materialized: {validation.decision.because}"
+            lines.append(signed(" ", "", because, "$foreground-muted"))
         lines += self.without_value()
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
-            hidden = "The text holds characters that cannot be seen."
-            lines.append(signed(glyphs.warning, "$text-warning", hidden))
+            lines.append(signed(glyphs.warning, "$text-warning", "The text holds characters that cannot be seen."))
         self.say(*lines)
         self.post_message(self.Checked())
 
     def show_failure(self, failure: Failure) -> None:
         """An error under the editor, and where it is in the text."""
-        missing = self.without_value()
+        missing, lines = self.without_value(), list(failure_head(failure, self.console_app.glyphs.error))
         if missing and failure.condition == "UNBOUND_SQL_PARAMETER":
-            # the command line's words for it
-            self.say(*missing)
-            self.post_message(self.Checked())
-            return
-        lines = list(failure_head(failure, self.console_app.glyphs.error))
+            lines = []  # it is the command line's way to say the same
         if failure.line is not None:
             self.error_at = (failure.line, failure.column)
             self.editor.mark_error(failure.line, failure.column)
             column = f", column {failure.column}" if failure.column is not None else ""
-            goes = self.place.with_keys("{merge.error} goes there")
-            place = f"line {failure.line}{column}: {goes}"
+            place = f"line {failure.line}{column}: {self.place.with_keys('{merge.error} goes there')}"
             lines.append(signed(" ", "", place, "$foreground-muted"))
         self.say(*missing, *lines)
         self.post_message(self.Checked())
