@@ -45,7 +45,7 @@ def _verdict(plan: CreatePlan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.error, ERROR, f"[{visible(plan.refused.condition)}] {visible(plan.refused.message)}")
         yield signed(" ", QUIET, visible(plan.refused.hint))
         return
-    yield signed(glyphs.ok, OK, f"{DOES[plan.effect]} ({plan.handler})")
+    yield signed(glyphs.ok, OK, DOES[plan.effect])
     yield signed(glyphs.points_to, POINTER, committing(plan))
     yield signed(glyphs.points_to, POINTER, visible(plan.because))
     if rows := rows_written(plan):

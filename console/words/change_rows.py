@@ -41,7 +41,9 @@ def concentrated(one: Concentration, changes: Changes) -> str:
     kinds = {"inserted": changes.inserted, "updated": changes.updated, "deleted": changes.deleted}
     *others, last = (kind for kind, rows in kinds.items() if rows)
     changed = f"{', '.join(others)} or {last}" if others else last
-    as_it_was = " (before the update)" if changes.updated else ""
+    # an inserted row has no value before
+    of = "updated rows " if changes.inserted else ""
+    as_it_was = f" ({of}before the update)" if changes.updated else ""
     value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
     in_table = share(round(one.table_share * 1_000_000), 1_000_000)
     return (

@@ -136,7 +136,7 @@ def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:
 
 
 def read(version: int | None) -> str:
-    """Which version a commit read; the one that makes a table reads none."""
+    """Which version a commit read; the one that makes a table reads none. A part of a sentence."""
     if version is None:
         return "read v?"
-    return f"read v{version}" if version >= 0 else "read no version: the table is new"
+    return f"read v{version}" if version >= 0 else "the table is new"

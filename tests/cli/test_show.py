@@ -235,7 +235,7 @@ def test_a_create_says_what_becomes_of_the_table(shell: Shell, tmp_path: Path) -
     file = saved(tmp_path, plan)
     out = shell("show", file).out
     assert out.splitlines()[0] == "REPLACE TABLE spark_catalog.demo.orders @ v7"
-    assert "replaces the table (handleCreateTable)" in out
+    assert "replaces the table\n" in out
     assert "history will say REPLACE TABLE" in out
     assert "then the catalog entry is altered" in out
     assert "not null, was int" in out

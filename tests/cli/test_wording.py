@@ -95,7 +95,7 @@ def test_later_commits_are_counted_in_words(lost: tuple[str, ...], told: str) ->
 
 
 def test_the_commit_that_makes_a_table_read_no_version() -> None:
-    assert [read(None), read(7), read(-1)] == ["read v?", "read v7", "read no version: the table is new"]
+    assert [read(None), read(7), read(-1)] == ["read v?", "read v7", "the table is new"]
 
 
 def test_a_time_for_people_has_no_fractions() -> None:

@@ -166,7 +166,7 @@ async def test_a_clone_to_rehearse_on_is_of_the_version_that_is_looked_at(backen
         await operator.press(*ORDERS, "c")
         await operator.sees("SHALLOW CLONE sales.orders VERSION AS OF 41", "CREATE TABLE sales.orders_rehearsal")
         await operator.press("escape", "f")
-        await operator.sees("The SQL is none that this form can write")
+        await operator.sees("The form cannot show this SQL; it runs as it is.")
 
 
 async def test_a_table_that_cannot_be_taken_for_a_pattern_says_why(backend: FakeBackend) -> None:
@@ -187,12 +187,12 @@ async def test_an_identity_that_starts_anew_is_told(backend: FakeBackend, monkey
         await operator.sees("order_id: an identity counts from 1 by 1 here")
 
 
-async def test_a_plan_tells_handler_mode_effect_and_every_part_before_and_after(backend: FakeBackend) -> None:
+async def test_a_plan_tells_effect_and_every_part_before_and_after(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await like_orders(operator)
         await operator.press("ctrl+r")
         await operator.sees(
-            *("replaces the table (handleCreateTable, mode CreateOrReplace)", "is in the catalog, so OR REPLACE"),
+            *("✔ replaces the table\n", "is in the catalog, so OR REPLACE"),
             *("history will say CREATE OR REPLACE TABLE", "40 files (934 MB) leave the table"),
             *("reader 1, writer 7", "reader 3, writer 7", "9 parts of 10 change"),
         )
@@ -342,7 +342,7 @@ async def test_what_is_typed_and_would_not_be_in_the_sql_is_told(backend: FakeBa
         await operator.press("4")
         await operator.sees("Name a table and add columns")
         await operator.press(*"db.t", "tab", "tab", "tab", *"day")
-        await operator.sees("The layout is none, so the columns beside it are not in the SQL")
+        await operator.sees("No layout is chosen, so the columns beside it are not in the SQL")
         await operator.press("escape", "a")
         await operator.sees("New column")
         await operator.press(*"id", "tab", *"date", "tab", "tab", "tab", *"current_date()", "enter")

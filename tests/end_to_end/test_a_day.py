@@ -77,7 +77,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.sees("SHALLOW CLONE")
     terminal.sees("Spark accepts it")
     terminal.send(CTRL_R)
-    terminal.sees("handleClone")
+    terminal.sees("creates the table")
     terminal.send("c")
     terminal.sees("not accepted yet")
     terminal.send(SHIFT_TAB + " ")

@@ -31,8 +31,8 @@ EMPTY = "Name a table and add columns, or write CREATE TABLE yourself. {create.p
 BY_HAND = (
     "The SQL was edited by hand: it runs as it is. The form shows what it can say of it, and asks before it writes."
 )
-NO_LAYOUT = "The layout is none, so the columns beside it are not in the SQL: choose one, or empty them."
-NOT_A_FORM = "The SQL is none that this form can write: it runs as it is. The form asks before it replaces it."
+NO_LAYOUT = "No layout is chosen, so the columns beside it are not in the SQL: choose one, or empty them."
+NOT_A_FORM = "The form cannot show this SQL; it runs as it is. The form asks before it replaces it."
 
 
 class CreatePlace(FormSqlPlace):

@@ -19,10 +19,10 @@ Build = Callable[["CreatePlan", Glyphs], Page]
 
 
 def verdict(plan: CreatePlan, glyphs: Glyphs) -> Head:
-    """What it does and by which of Delta's handlers, what is there and what that means, what leaves, what to mind."""
+    """What it does, what is there and what that means, what leaves, what to mind."""
     if plan.refused is not None:
         return refusal(plan.refused, glyphs, "  ")
-    lines = [signed(f"  {glyphs.ok}", "$text-success", f"{sentences.DOES[plan.effect]} ({_how(plan)})", "bold")]
+    lines = [signed(f"  {glyphs.ok}", "$text-success", sentences.DOES[plan.effect], "bold")]
     lines += [
         signed(f"  {glyphs.points_to}", "$text-primary", line)
         for line in (plan.because, sentences.committing(plan), sentences.rows_written(plan), sentences.leaving(plan))
@@ -36,11 +36,6 @@ def verdict(plan: CreatePlan, glyphs: Glyphs) -> Head:
             for one in plan.warnings
         ),
     )
-
-
-def _how(plan: CreatePlan) -> str:
-    mode = f"mode {plan.statement.mode}{', IF NOT EXISTS' if plan.statement.if_not_exists else ''}"
-    return f"{plan.handler}, {mode}"
 
 
 def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
@@ -123,15 +118,16 @@ def advice_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
 def sql_page(plan: CreatePlan, _glyphs: Glyphs) -> Page:
     head: list[Paragraph] = [sentence("This runs as typed.")]
     head += around_it(plan.statement)
+    known: list[tuple[str, str]] = [("Delta's method", plan.handler)] if plan.refused is None else []
     source = plan.source
     if source is not None:
-        head += facts(("reads", f"{table} at version {version}") for table, version in source.pinned_versions.items())
+        known += [("reads", f"{table} at version {version}") for table, version in source.pinned_versions.items()]
         if source.volatile:
-            head += facts([("volatile", f"{', '.join(source.volatile)}: other rows each time it is read")])
+            known.append(("volatile", f"{', '.join(source.volatile)}: other rows each time it is read"))
     if plan.timings:
         took = ", ".join(f"{step} {duration(spent)}" for step, spent in plan.timings.items())
-        head += facts([("planning took", took)])
-    return Page(tuple(head), sql=plan.statement.sql)
+        known.append(("planning took", took))
+    return Page((*head, *facts(known)), sql=plan.statement.sql)
 
 
 VIEWS: dict[str, tuple[str, Build]] = {

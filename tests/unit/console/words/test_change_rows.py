@@ -32,9 +32,10 @@ def test_updates_to_the_same_values_are_counted() -> None:
 def test_a_concentration_has_its_share_and_that_of_the_table() -> None:
     one = Concentration(column="country", value="DE", rows=6, share=6 / 7, table_share=0.2)
     assert change_rows.concentrated(one, changes()) == (
-        "86 % of the 7 rows inserted, updated or deleted have country = 'DE' (before the update), "
+        "86 % of the 7 rows inserted, updated or deleted have country = 'DE' (updated rows before the update), "
         "4.3 times its share of the table (20 %)"
     )
+    assert "= 'DE' (before the update), " in change_rows.concentrated(one, changes(inserted=0))
     assert "of the 1 rows deleted" in change_rows.concentrated(one, changes(inserted=0, updated=0))
     assert "country IS NULL" in change_rows.concentrated(one.model_copy(update={"value": None}), changes())
 

@@ -28,7 +28,7 @@ NAME = "spark_catalog.demo.orders"
         ),
         (
             {"kept": True, "version": 0, "read_version": None},
-            f"kept its promise · {NAME} is at v0 · read no version: the table is new · 0 ms",
+            f"kept its promise · {NAME} is at v0 · the table is new · 0 ms",
         ),
         ({"already_applied": True, "version": None}, "was applied already: nothing changed now"),
         ({"already_applied": True, "kept": True}, "was committed already, as v8: nothing changed now"),
@@ -54,7 +54,7 @@ def test_the_version_that_a_commit_read() -> None:
     assert [words.read(version) for version in (None, 0, -1)] == [
         "read v?",
         "read v0",
-        "read no version: the table is new",
+        "the table is new",
     ]
 
 
