@@ -11,7 +11,8 @@ from console.dialogs.path import NameDialog
 from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
 from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file, typed_path
-from console.words.format import local_time
+from console.words.format import elide_end, local_time
+from console.words.glyphs import Glyphs
 from console.words.plan_summary import sql_line
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ FOLDER = "merges"
 SECRET_LEFT_OUT = "A secret was left out of the history: complete the text where *** stands, then plan it."
 RECENT = 200
 SHOWN_RECENT = 30
+SOURCE_WIDTH = 60
 _NAME = re.compile(r"\w[\w .-]*")
 
 
@@ -84,13 +86,13 @@ def ask_which_to_open(place: StatementPlace) -> None:
     place.app.push_screen(dialog, partial(_open, place, store))
     place.ask(
         "recent",
-        lambda: _recent(place.backend.history(limit=RECENT)),
+        lambda: recent_choices(place.backend.history(limit=RECENT), place.console_app.glyphs),
         dialog.add,
         failed,
     )
 
 
-def _recent(operations: list[Operation]) -> list[Choice]:
+def recent_choices(operations: list[Operation], glyphs: Glyphs) -> list[Choice]:
     """Each statement once, where it was planned last."""
     newest: dict[str, Operation] = {}
     for one in operations:
@@ -100,7 +102,7 @@ def _recent(operations: list[Operation]) -> list[Choice]:
         Choice(
             f"operation {one.op_id}",
             f"{one.table}  {local_time(one.started_at, seconds=False)}",
-            f"{one.status}  {_source(sql_line(one.sql))}",
+            f"{one.status}  {elide_end(_source(sql_line(one.sql)), SOURCE_WIDTH, glyphs.ellipsis)}",
         )
         for one in list(newest.values())[:SHOWN_RECENT]
     ]
@@ -108,7 +110,7 @@ def _recent(operations: list[Operation]) -> list[Choice]:
 
 def _source(sql: str) -> str:
     using = re.search(r"\bUSING\b\s*(.*?)(?:\bON\b|$)", sql, re.IGNORECASE | re.DOTALL)
-    return using[1][:60] if using else sql[:60]
+    return using[1].rstrip() if using else sql
 
 
 def draft_of(detail: OperationDetail) -> Draft:

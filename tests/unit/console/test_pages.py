@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from console.places.history.history_pages import LIMIT, detail_page, grouped, list_page, matches, sql_page
+from console.places.merge.saved import recent_choices
 from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
@@ -179,6 +180,15 @@ def test_the_filter_finds_every_word_of_a_row(changes: dict[str, object]) -> Non
     for cell in filter(None, row):
         assert matches(one, outcome, UNICODE, str(cell).split()), cell
     assert not matches(one, outcome, UNICODE, ["nowhere"])
+
+
+def test_a_source_that_is_cut_in_the_list_of_recent_merges_says_so() -> None:
+    query = "(SELECT customer_id, name, country, 'gold' AS tier FROM demo.customers)"
+    found = [
+        recent_choices([an_operation(sql=f"MERGE INTO t USING {source} ON true")], UNICODE)[0].detail
+        for source in (query, "feed s")
+    ]
+    assert found == ["applied  (SELECT customer_id, name, country, 'gold' AS tier FROM dem…", "applied  feed s"]
 
 
 def test_an_answer_that_was_lost_after_nothing_was_committed_tells_no_commit() -> None:
