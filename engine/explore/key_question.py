@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,7 +28,10 @@ from engine.sql.store_types import DECIMAL, ddl, is_same
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType, StructField
 
+TEXT = re.compile(r"string(?: collate (\w+))?", re.IGNORECASE)
+"""A type, and its collation where that is not the usual one."""
 SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY)
 
 
@@ -130,9 +134,14 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
     to_types = schema_of(spark, f"SELECT {_items(ours)} FROM {merge.target_sql} AS {reference}").fields
     from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
     _check_values(spark, keys, values, [ddl(field.dataType) for field in to_types])
-    literals = [
-        f"CAST({value or 'NULL'} AS {ddl(field.dataType)})" for value, field in zip(values, to_types, strict=True)
-    ]
+    compared = [_compared_in(*pair) for pair in zip(keys, to_types, from_types, strict=True)]
+    texts = [TEXT.fullmatch(field.dataType.simpleString()) for field in (*to_types, *from_types)]
+    collates = any(text is not None and text[1] for text in texts)
+    if collates:
+        as_types = schema_of(spark, f"SELECT {_items(compared)} FROM {_both_sides(merge, source)}").fields
+    else:
+        as_types = to_types
+    literals = [_literal(value, field.dataType, collates) for value, field in zip(values, as_types, strict=True)]
     return Question(
         source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
         target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
@@ -141,6 +150,27 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         # '007' and 7 are one key where ON casts one side, and then the target's own literal may not find it
         narrow=all(is_same(one.dataType, other.dataType) for one, other in zip(to_types, from_types, strict=True)),
     )
+
+
+def _compared_in(key: Key, ours: StructField, theirs: StructField) -> str:
+    """SQL of the type that a literal in place of either side has: of two texts the one with the collation of ON."""
+    if all(TEXT.fullmatch(field.dataType.simpleString()) for field in (ours, theirs)):
+        return f"coalesce(({key.target.text}\n), ({key.source.text}\n))"
+    return key.target.text
+
+
+def _literal(value: str | None, data_type: DataType, collates: bool) -> str:
+    """``collates``: its collation is named, for that of a column on the other side may be another one."""
+    text = TEXT.fullmatch(data_type.simpleString())
+    if not collates or text is None:
+        return f"CAST({value or 'NULL'} AS {ddl(data_type)})"
+    return f"CAST({value or 'NULL'} AS string) COLLATE {text[1] or 'UTF8_BINARY'}"
+
+
+def _both_sides(merge: AnalyzedMerge, source: PreparedSource) -> str:
+    """The pairs of all rows, to be read in a FROM."""
+    ours = f"{merge.target_sql} AS {merge.statement.target.reference}"
+    return f"{source.view} AS {merge.source_reference} CROSS JOIN {ours}"
 
 
 def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str | None], types: Sequence[str]) -> None:
@@ -180,11 +210,9 @@ def _items(texts: Sequence[str]) -> str:
 def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
     """The conjuncts of a predicate, by the side that they name."""
     parts = [resolve(text, merge.sides) for text in conjuncts(typed)]
-    both = (
-        f"{source.view} AS {merge.source_reference} CROSS JOIN {merge.target_sql} AS {merge.statement.target.reference}"
-    )
     # what is no column of either side is refused in Spark's words
-    schema_of(spark, f"SELECT 1 FROM {both} WHERE {' AND '.join(f'({part.text})' for part in parts)}")
+    holds = " AND ".join(f"({part.text})" for part in parts)
+    schema_of(spark, f"SELECT 1 FROM {_both_sides(merge, source)} WHERE {holds}")
     texts = list(zip(parts, conjuncts(typed), strict=True))
     of_target = [(part.text, text) for part, text in texts if not part.source_columns]
     of_source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]

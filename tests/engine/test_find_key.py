@@ -190,6 +190,28 @@ def test_a_key_that_on_casts_is_found_as_on_finds_it(shop: Any) -> None:
     free_source(shop, looked.session.source_view)
 
 
+@pytest.mark.parametrize(
+    "on",
+    [
+        "t.v = s.v COLLATE UTF8_LCASE",
+        "t.v COLLATE UTF8_LCASE = s.v",
+        "t.v COLLATE UTF8_LCASE <=> s.v AND t.id <=> s.id",
+        "CAST(t.v AS STRING COLLATE UNICODE) = s.v COLLATE UTF8_LCASE",
+    ],
+)
+def test_a_key_is_compared_in_the_collation_of_on(shop: Any, on: str) -> None:
+    source = "(SELECT * FROM VALUES (1L, 'A'), (99L, 'NEW') AS x(id, v))"
+    sql = f"MERGE INTO tgt t USING {source} s ON {on} WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    looked = plan(shop, f"{sql} WHEN NOT MATCHED BY SOURCE THEN DELETE", rows=0)
+    id_ = ", {}" if "t.id" in on else ""
+    for typed, kind in (("OLD", "not_matched_by_source"), ("new", "not_matched")):
+        row = one(find_key(shop, looked, f"{typed}{id_.format(7 if typed == 'OLD' else 99)}"))
+        assert (row.kind, (row.source or row.target or {})["v"]) == (kind, "NEW" if typed == "new" else "old")
+    matched = find_key(shop, looked, f"a{id_.format(1)}").rows
+    assert {row.kind for row in matched} == {"matched"}
+    free_source(shop, looked.session.source_view)
+
+
 def test_a_private_profile_sees_the_clause_and_no_value(shop: Any, planned: Plan) -> None:
     row = one(find_key(shop, planned, "1", private=True))
     assert (row.source, row.target) == (None, None)
