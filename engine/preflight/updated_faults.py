@@ -230,7 +230,7 @@ def _is_repeatable(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> b
 
 
 def comparable(data_type: DataType) -> bool:
-    """Whether ``<=>`` tells two values of the type apart wherever they differ."""
+    """Whether ``<=>`` tells two values of the type apart wherever they differ; but for 0.0 and -0.0."""
     return not any(map(INCOMPARABLE.match, types_in(data_type)))
 
 
