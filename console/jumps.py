@@ -10,7 +10,7 @@ from textual.app import SystemCommand
 
 from console.words.format import local_time
 from console.words.outcome_sentences import kind
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from console.places.history.history import HistoryPlace
@@ -41,7 +41,9 @@ def jumps(
     for number, table in shell.merges.items():
         yield _jump(f"Merge {number}: {visible(table) or 'new'}", "Go to this merge", partial(go_to_merge, number))
     for one in operations:
-        title = f"History: {visible(one.table)} {local_time(one.started_at, seconds=False)} {kind(one.kind, one.sql)}"
+        title = (
+            f"History: {table_name(one.table)} {local_time(one.started_at, seconds=False)} {kind(one.kind, one.sql)}"
+        )
         yield _jump(f"{title} {one.status} {visible(one.op_id)}", "Show this operation",
                     partial(_show_operation, shell, one.op_id))  # fmt: skip
 

@@ -17,7 +17,7 @@ from console.cli.plan_command import Wanted, expect_option, make_plan, planning_
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, show
 from console.cli.verification import Verification, verified
-from console.words.visible import visible
+from console.words.visible import table_name
 
 if TYPE_CHECKING:
     from engine.commit.policy import Broken
@@ -178,8 +178,8 @@ def need_name(name: str, rule: Broken, to_do: str, *, yes: bool, events: bool = 
     if yes:
         raise refusal(replace(rule, how=f"--yes will not do, {rule.how}"))
     need_person(events, hint="The policy asks for the table's name, typed at a terminal.")
-    click.echo(f"\nType {visible(name)} to {to_do}: ", nl=False, err=True)
-    if sys.stdin.readline().strip() != name:
+    click.echo(f"\nType {table_name(name)} to {to_do}: ", nl=False, err=True)
+    if table_name(sys.stdin.readline().strip()) != table_name(name):
         raise RefusedError("NOT_CONFIRMED", "The table's name was not typed.", "Nothing was written.")
 
 

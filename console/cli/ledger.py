@@ -23,7 +23,7 @@ from console.words.outcome_sentences import (
     taken_back,
     without_commit,
 )
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -86,7 +86,7 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
         changed = changed_rows(metrics.get(one.op_id, {}), signs)
-        cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(visible(one.table)), version)
+        cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(table_name(one.table)), version)
         rows.add_row(*cells, *([changed] if wide else []))
         gone = PROGRAM_GONE if one.program_gone else ""
         for more in filter(None, ("" if wide else changed, rehearsed_as(one.rehearsed), gone, one.error)):
@@ -125,7 +125,7 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
     known = {
         "operation": one.op_id,
         "plan": one.plan_id,
-        "table": one.table,
+        "table": table_name(one.table),
         "started": local_time(one.started_at, zone=True),
         "finished": local_time(one.finished_at, zone=True) if one.finished_at else "",
         "version": "" if one.version is None else f"v{one.version}",

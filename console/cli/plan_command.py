@@ -18,7 +18,7 @@ from console.cli.narrator import Narrator, narrate
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, put
 from console.cli.streams import show as print_parts
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from engine.expect.read_expectations import Declared
@@ -104,7 +104,7 @@ def plan(
             )
             found = make_plan(invocation, session, narrator, script, wanted)
             if expected and found.refused is None and not (found.kind == "merge" and found.expectations):
-                narrator.say(f"nothing of what --expect names is for {found.target.name}")
+                narrator.say(f"nothing of what --expect names is for {table_name(found.target.name)}")
             if output is not None:
                 from engine.model.plan_file import write_plan
 

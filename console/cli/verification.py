@@ -11,6 +11,7 @@ from console.cli.invocation import Invocation
 from console.cli.narrator import Narrator
 from console.cli.streams import glyphs
 from console.words import undo_sentences
+from console.words.visible import table_name
 
 if TYPE_CHECKING:
     from console.backend import OnProgress
@@ -40,7 +41,9 @@ class Verification:
 
         if not expected_of(self.expectations, plan):
             why = " The plan holds only what its expectations came to." if plan.expectations else ""
-            raise click.UsageError(f"Nothing is expected of {plan.target.name}: name a file with --expect.{why}")
+            raise click.UsageError(
+                f"Nothing is expected of {table_name(plan.target.name)}: name a file with --expect.{why}"
+            )
 
 
 def verified(

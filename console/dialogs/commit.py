@@ -21,7 +21,7 @@ from console.words.format import duration, number, short_id
 from console.words.moved import Moved
 from console.words.moved import sentence as moved_sentence
 from console.words.schema_changes import evolution
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 from engine.model.checks import SILENT_FAULTS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     def compose_content(self) -> Iterable[Widget]:
         plan = self._plan
-        title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
+        title = Content.assemble((table_name(plan.target.name), "bold"), f"  {self._versions()}")
         what = (sentence(line) for line in self._what())
         yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
         if self._codes or self._failing:

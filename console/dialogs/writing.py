@@ -14,7 +14,7 @@ from typing_extensions import override
 from console.dialogs.dialog import Dialog
 from console.widgets.page import sentence
 from console.widgets.sentences import Sentences
-from console.words.visible import visible
+from console.words.visible import table_name
 
 if TYPE_CHECKING:
     from engine.commit.policy import Broken
@@ -42,12 +42,15 @@ class WritingDialog(Dialog[Result]):
             rule, name = self.to_be_typed
             question = f"The policy asks for it ({rule.rule}): {rule.how} (tab goes there):"
             yield Sentences((sentence(""), sentence(question)))
-            yield Input(placeholder=f"type {visible(name)}", id="typed", compact=True)
+            yield Input(placeholder=f"type {table_name(name)}", id="typed", compact=True)
 
     @property
     def is_typed(self) -> bool:
         """Whether the table's name is typed, if that is asked for."""
-        return self.to_be_typed is None or self.query_one("#typed", Input).value.strip() == self.to_be_typed[1]
+        if self.to_be_typed is None:
+            return True
+        typed = self.query_one("#typed", Input).value.strip()
+        return table_name(typed) == table_name(self.to_be_typed[1])
 
     @on(Input.Changed, "#typed")
     def _name_typed(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from console.words.format import count, number, short_id, size
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan, StateColumn, TableState
@@ -24,7 +24,7 @@ def headline(plan: CreatePlan) -> str:
     modes = {"Create": "CREATE TABLE", "CreateOrReplace": "CREATE OR REPLACE TABLE", "Replace": "REPLACE TABLE"}
     forms = {"empty": "", "as_select": " AS SELECT", "like": " LIKE", "clone": " SHALLOW CLONE"}
     version = f" @ v{plan.target.version}" if plan.target.version >= 0 else ""
-    return f"{modes[plan.statement.mode]} {visible(plan.target.name)}{version}{forms[plan.statement.form]}"
+    return f"{modes[plan.statement.mode]} {table_name(plan.target.name)}{version}{forms[plan.statement.form]}"
 
 
 def committing(plan: CreatePlan) -> str:

@@ -13,7 +13,7 @@ from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, file_counts, pairs, sample_text
 from console.words.schema_changes import evolution
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
@@ -34,7 +34,7 @@ def page(plan: AnyPlan) -> str:
 
 def _lines(plan: Plan) -> Iterator[str]:
     target = plan.target
-    yield f"### MERGE into {code(target.name)} at version {target.version}"
+    yield f"### MERGE into {code(table_name(target.name))} at version {target.version}"
     yield ""
     yield from _verdict(plan)
     yield from _promise_lines(plan.promise, plan.estimates, is_refused=plan.refused is not None)

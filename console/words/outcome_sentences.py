@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from console.words.format import count, number
 from console.words.glyphs import Glyphs
 from console.words.plan_summary import DELETED, INSERTED, NO_VERSION, UPDATED, WRITTEN
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from engine.model.operation import Deviation, Operation, Outcome, Rehearsal
@@ -35,7 +35,7 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         return text if result.kept else f"{kept} {dot} {text}"
     parts = [
         kept,
-        f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
+        f"{table_name(plan.target.name)} is at v{'?' if result.version is None else result.version}",
         # the commit that makes a table reads none, and Delta then reports no version
         read(NO_VERSION if result.version == 0 and result.read_version is None else result.read_version),
         duration(result.duration_ms),
@@ -54,7 +54,7 @@ def without_commit(one: Operation) -> str:
 def nothing_committed(plan: AnyPlan) -> str:
     """What applying a plan did that made no version."""
     if plan.kind == "create_table" and plan.registers:
-        return f"{visible(plan.target.name)} is in the catalog; nothing was committed"
+        return f"{table_name(plan.target.name)} is in the catalog; nothing was committed"
     return "nothing to commit: it changes nothing"
 
 
@@ -108,7 +108,7 @@ def rehearsed_as(kept: bool | None) -> str:
 
 def clone_is_dropped(result: Rehearsal) -> str:
     """What a rehearsal wrote."""
-    return f"Nothing was written to {visible(result.table)}; the clone of its v{result.version} is dropped."
+    return f"Nothing was written to {table_name(result.table)}; the clone of its v{result.version} is dropped."
 
 
 def kind(of: str, sql: str) -> str:

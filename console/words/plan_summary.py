@@ -9,7 +9,7 @@ from console.words import create_sentences, expectation_sentences
 from console.words.format import count, elide_end, number, short_id, size
 from console.words.glyphs import Glyphs
 from console.words.schema_changes import evolution
-from console.words.visible import cell, grid_cell, visible
+from console.words.visible import cell, grid_cell, table_name, visible
 
 if TYPE_CHECKING:
     from engine.model.plan import Decision, Plan, Refused, Remark
@@ -53,7 +53,7 @@ def headline(plan: AnyPlan, glyphs: Glyphs, width: int = 200) -> str:
     """``MERGE into sales.orders @ v41 ← orders_feed``."""
     if plan.kind == "create_table":
         return elide_end(create_sentences.headline(plan), max(width, 12), glyphs.ellipsis)
-    start = f"MERGE into {visible(plan.target.name)} @ v{plan.target.version} {glyphs.into} "
+    start = f"MERGE into {table_name(plan.target.name)} @ v{plan.target.version} {glyphs.into} "
     return start + elide_end(sql_line(plan.source.sql), max(width - len(start), 12), glyphs.ellipsis)
 
 

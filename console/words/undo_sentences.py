@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from console.words.format import count, local_time, number, parse_time, size
 from console.words.outcome_sentences import deviated, read
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from engine.model.operation import ColumnsChange, Outcome, UndoPlan
@@ -136,7 +136,7 @@ def _still(found: Undo, now: datetime) -> str:
 
 def page(undo_plan: UndoPlan) -> list[str]:
     """What an undo brings back, a sentence each."""
-    table = visible(undo_plan.table)
+    table = table_name(undo_plan.table)
     if undo_plan.kind == "drop":
         stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else DELETED
         return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
@@ -203,7 +203,7 @@ def lost(undo_plan: UndoPlan) -> str:
 
 def done(undo_plan: UndoPlan, result: Outcome, dot: str = "·") -> str:
     """What an undo did, in one line."""
-    table = visible(result.table)
+    table = table_name(result.table)
     if undo_plan.kind == "drop":
         stay = f" {dot} its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else ""
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"

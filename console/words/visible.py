@@ -31,6 +31,12 @@ def visible(text: str, *, lines: bool = False, tab_size: int = 4) -> str:
     return _one_line(text)
 
 
+def table_name(name: str) -> str:
+    """A table by the one name that is shown of it. A CREATE names the session's own catalog, which a MERGE into the
+    same table need not: it goes without saying."""
+    return visible(name.removeprefix("spark_catalog."))
+
+
 def or_null(value: str | None) -> str:
     """A value of a row as text. NULL is ``NULL``; a text that reads so is in quotes, as is one that reads as that."""
     if value is None:

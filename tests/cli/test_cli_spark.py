@@ -469,7 +469,7 @@ def test_a_create_is_planned_applied_once_and_remembered(shell: Shell, spark: An
     script.write_text(f"CREATE TABLE {schema}.made USING delta AS SELECT id FROM range(3)")
     ran = shell("plan", script, "-o", file, "--detailed-exitcode")
     assert ran.code == 2, ran.err
-    assert ran.out.startswith(f"CREATE TABLE spark_catalog.{schema}.made AS SELECT\n")
+    assert ran.out.startswith(f"CREATE TABLE {schema}.made AS SELECT\n")
     assert "creates the table\n" in ran.out
     assert "history will say CREATE TABLE AS SELECT" in ran.out
     assert not spark.catalog.tableExists("made")

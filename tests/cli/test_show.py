@@ -39,7 +39,7 @@ def test_text_answers_first(shell: Shell, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "80")
     ran = shell("show", saved(tmp_path, make_plan()))
     lines = ran.out.splitlines()
-    assert lines[0] == "MERGE into spark_catalog.demo.orders @ v7 ← feed"
+    assert lines[0] == "MERGE into demo.orders @ v7 ← feed"
     assert lines[2] == "  ✔ updates 900"
     assert "\x1b" not in ran.out
     assert max(map(len, lines[:-1])) <= 80
@@ -200,7 +200,7 @@ def test_markdown(shell: Shell, tmp_path: Path) -> None:
         samples=(Sample(action="insert", clause=0, after={"a|b": "`c`", "d": "e|f"}),),
     )
     out = shell("show", saved(tmp_path, plan), "--markdown").out
-    assert out.startswith("### MERGE into `spark_catalog.demo.orders` at version 7\n")
+    assert out.startswith("### MERGE into `demo.orders` at version 7\n")
     assert "- ✅ **updates 900**" in out
     assert "| `numTargetRowsUpdated` | 900 | exact |" in out
     assert r"\<script\> \@you \[x\]\(y\) \| \`z\`" in out
@@ -234,7 +234,7 @@ def test_a_create_says_what_becomes_of_the_table(shell: Shell, tmp_path: Path) -
     plan = make_create_plan()
     file = saved(tmp_path, plan)
     out = shell("show", file).out
-    assert out.splitlines()[0] == "REPLACE TABLE spark_catalog.demo.orders @ v7"
+    assert out.splitlines()[0] == "REPLACE TABLE demo.orders @ v7"
     assert "replaces the table\n" in out
     assert "history will say REPLACE TABLE" in out
     assert "then the catalog entry is altered" in out

@@ -45,3 +45,13 @@ def test_the_name_alone_confirms(
         with pytest.raises(RefusedError, match="The table's name was not typed"):
             need_name("sales.orders", RULE, "undo", yes=False)
     assert "Type sales.orders to undo:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("typed", ["sales.orders\n", "spark_catalog.sales.orders\n"])
+def test_the_name_that_is_shown_confirms(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str
+) -> None:
+    """A plan of CREATE has the name of the catalog in it, which is not shown."""
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    need_name("spark_catalog.sales.orders", RULE, "commit", yes=False)
+    assert "Type sales.orders to commit:" in capsys.readouterr().err

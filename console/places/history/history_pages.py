@@ -16,7 +16,7 @@ from console.widgets.promise import promise_table
 from console.words import expectation_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
@@ -72,17 +72,12 @@ def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]
         return list(operations)
     groups: dict[str, list[Operation]] = {}
     for one in operations:
-        name = table(one) if by == "table" else local_time(one.started_at)[:10]
+        name = table_name(one.table) if by == "table" else local_time(one.started_at)[:10]
         groups.setdefault(name, []).append(one)
     listed: list[Operation | Group] = []
     for name, found in groups.items():
         listed += [Group(name, tuple(found)), *found]
     return listed
-
-
-def table(one: Operation) -> str:
-    """A CREATE names the catalog, and a MERGE into the same table need not: both are shown under one name."""
-    return one.table.removeprefix("spark_catalog.")
 
 
 def list_page(
@@ -153,7 +148,7 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
     started = local_time(one.started_at, seconds=False)
     return (
         f"  {started}" if member else started,
-        visible(table(one)),
+        table_name(one.table),
         outcome_sentences.kind(one.kind, one.sql),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
@@ -190,7 +185,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     dot = f" {glyphs.dot} "
     title = Content.assemble(
         (_status(one, glyphs), "bold"),
-        f"{dot}{visible(one.table)}",
+        f"{dot}{table_name(one.table)}",
         "" if one.version is None else f"{dot}v{one.version}",
         f"{dot}plan {short_id(one.plan_id)}",
         (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
@@ -241,7 +236,7 @@ def _taken_back(detail: OperationDetail) -> list[Paragraph]:
 def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:
     """An operation that created or replaced a table: what it did, and what was promised of it."""
     one = detail.operation
-    title = f"{_status(one, glyphs)} {glyphs.dot} {visible(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
+    title = f"{_status(one, glyphs)} {glyphs.dot} {table_name(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
     head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(detail), "$foreground-muted")]
     head += _taken_back(detail)
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
@@ -254,10 +249,8 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
 
 def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
     one = detail.operation
-    return Page(
-        (sentence(f"{outcome_sentences.kind(one.kind, one.sql)} of {one.table}, plan {short_id(one.plan_id)}"),),
-        sql=one.sql,
-    )
+    what = f"{outcome_sentences.kind(one.kind, one.sql)} of {table_name(one.table)}"
+    return Page((sentence(f"{what}, plan {short_id(one.plan_id)}"),), sql=one.sql)
 
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:

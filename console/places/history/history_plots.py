@@ -13,7 +13,7 @@ from console.words import plan_summary
 from console.words.format import count, local_time, number, size
 from console.words.glyphs import Glyphs
 from console.words.projection import rows_written
-from console.words.visible import visible
+from console.words.visible import table_name
 
 if TYPE_CHECKING:
     from engine.model.plans import OperationDetail
@@ -125,7 +125,7 @@ def _row(one: Commit, most: int, glyphs: Glyphs) -> Row:
     length = max(round((one.rows or 0) * BAR / most), 1) if most and one.rows else 0
     return (
         local_time(one.started, seconds=False),
-        visible(one.table),
+        table_name(one.table),
         number(one.changed),
         number(one.rows),
         times(one.amplification),

@@ -15,7 +15,7 @@ from console.words.expectation_sentences import is_bad
 from console.words.format import number, short_id
 from console.words.glyphs import Glyphs
 from console.words.plan_rows import beside_promise
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def ask_to_rehearse(place: StatementPlace, plan: Plan) -> None:
         return
     dialog = ConfirmDialog(
         f"Rehearse plan {short_id(plan.plan_id)}",
-        f"{COST}\n{plan.target.name} is not written.",
+        f"{COST}\n{table_name(plan.target.name)} is not written.",
         confirm_label="rehearse",
         refuse_label="Cancel",
     )

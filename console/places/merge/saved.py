@@ -14,6 +14,7 @@ from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, o
 from console.words.format import elide_end, local_time
 from console.words.glyphs import Glyphs
 from console.words.plan_summary import sql_line
+from console.words.visible import table_name
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
@@ -101,7 +102,7 @@ def recent_choices(operations: list[Operation], glyphs: Glyphs) -> list[Choice]:
     return [
         Choice(
             f"operation {one.op_id}",
-            f"{one.table}  {local_time(one.started_at, seconds=False)}",
+            f"{table_name(one.table)}  {local_time(one.started_at, seconds=False)}",
             f"{one.status}  {elide_end(_source(sql_line(one.sql)), SOURCE_WIDTH, glyphs.ellipsis)}",
         )
         for one in list(newest.values())[:SHOWN_RECENT]

@@ -16,6 +16,7 @@ from console.widgets.promise import promise_table
 from console.words import create_sentences, outcome_sentences, undo_sentences
 from console.words.format import duration, short_id
 from console.words.glyphs import Glyphs
+from console.words.visible import table_name
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ class CommitPane(Vertical):
         return self.query_one("#commit-page", PageView)
 
     def show_running(self, plan: AnyPlan) -> None:
-        what = f"into {plan.target.name}" if plan.kind == "merge" else f"({create_sentences.headline(plan)})"
+        what = (
+            f"into {table_name(plan.target.name)}" if plan.kind == "merge" else f"({create_sentences.headline(plan)})"
+        )
         title = f"Committing plan {short_id(plan.plan_id)} {what}."
         note = sentence("It goes on while you look at other places.", "$foreground-muted")
         self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))

@@ -10,7 +10,7 @@ from console.widgets.page import Column, Full, Head, Page, Paragraph, Row, Table
 from console.words import create_sentences as sentences
 from console.words.format import count, duration, number
 from console.words.glyphs import Glyphs
-from console.words.visible import visible
+from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan, TableState
@@ -51,8 +51,9 @@ def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
     ]
     changed = sum(bool(row[0]) for row in rows)
     columns = [Column(""), Column("part"), Column("before", fit="end"), Column("after", fit="end")]
-    return Page((sentence(f"{count(changed, 'part')} of {len(rows)} change. Enter shows a row in full."),),
-                Table(columns, rows, full=lambda at: Full(plan.target.name, [parts[at]], texts=True)))  # fmt: skip
+    words, name = f"{count(changed, 'part')} of {len(rows)} change.", table_name(plan.target.name)
+    table = Table(columns, rows, full=lambda at: Full(name, [parts[at]], texts=True))
+    return Page((sentence(f"{words} Enter shows a row in full."),), table)
 
 
 def _is_there(plan: CreatePlan) -> Head:

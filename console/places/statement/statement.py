@@ -23,7 +23,7 @@ from console.widgets.editor import SqlEditor
 from console.widgets.running import Running
 from console.words import create_sentences, outcome_sentences, plan_summary
 from console.words.format import short_id
-from console.words.visible import visible
+from console.words.visible import table_name
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class StatementPlace(LedgerPlace):
             said = f"Plan {name} was made of this text; nothing is written yet. {{merge.preview}} shows it again."
             self.pane.say(self.with_keys(said))
         if typed_on or self.app.screen is not self:
-            of = visible(plan.target.name) if plan.kind == "merge" else create_sentences.headline(plan)
+            of = table_name(plan.target.name) if plan.kind == "merge" else create_sentences.headline(plan)
             sentence = f"Plan {name} is ready: {{merge.preview}} in {self.in_words} shows it."
             self.notify(f"{self.with_keys(sentence)} ({of})")
         if not typed_on:

@@ -25,7 +25,7 @@ from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
 from console.widgets.sentences import Sentences
-from console.words.visible import is_visible, visible
+from console.words.visible import is_visible, table_name, visible
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class ComposePane(Vertical, Asking):
         version = "" if validation.target_version is None else f" @ v{validation.target_version}"
         accepted = Content.assemble(
             f"Spark accepts it: {'MERGE into' if validation.kind == 'merge' else 'makes the table'} ",
-            (f"{visible(validation.target or '?')}{version}", "bold"),
+            (f"{table_name(validation.target or '?')}{version}", "bold"),
             (self.place.with_keys(". {merge.plan} plans it."), "$foreground-muted"),
         )
         lines = [signed(glyphs.ok, "$text-success", accepted)]

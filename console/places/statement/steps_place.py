@@ -22,6 +22,7 @@ from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
 from console.words import plan_summary
 from console.words.format import parse_time, short_id
+from console.words.visible import table_name
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -248,4 +249,4 @@ class StepsPlace(Place):
     @on(PageView.RowOpened)
     def _open_row(self, event: PageView.RowOpened) -> None:
         event.stop()
-        self.open_row(event, "One row" if self.plan is None else self.plan.target.name)
+        self.open_row(event, "One row" if self.plan is None else table_name(self.plan.target.name))

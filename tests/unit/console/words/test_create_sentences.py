@@ -13,7 +13,7 @@ from engine.model.create_values import CreateSource, CreateStatement, StateColum
 from engine.model.plan import Refused
 from tests.engine.plans import make_create_plan
 
-NAME = "spark_catalog.demo.orders"
+NAME = "demo.orders"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from console.words import outcome_sentences as words
 from engine.model.operation import Deviation
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
 
-NAME = "spark_catalog.demo.orders"
+NAME = "demo.orders"
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_a_commit_did(changes: dict[str, Any], told: str) -> None:
 
 def test_a_table_that_is_only_added_to_the_catalog_has_no_version() -> None:
     plan, outcome = make_create_plan(effect="adopt"), make_outcome("op").model_copy(update={"version": None})
-    assert words.outcome(outcome, plan) == f"{plan.target.name} is in the catalog; nothing was committed"
+    assert words.outcome(outcome, plan) == f"{NAME} is in the catalog; nothing was committed"
     by_path = make_create_plan(effect="adopt", by_path=True)
     assert words.outcome(outcome, by_path) == "nothing to commit: it changes nothing"
 

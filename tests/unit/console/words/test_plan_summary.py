@@ -14,7 +14,7 @@ from engine.model.progress import Progress
 from engine.model.scan import DerivedConjunct
 from tests.engine.plans import make_create_plan, make_plan
 
-NAME = "spark_catalog.demo.orders"
+NAME = "demo.orders"
 REFUSED = Refused(condition="X", message="not\x1b so", hint="")
 
 
@@ -28,7 +28,7 @@ def test_a_headline_fits_its_width() -> None:
     assert words.headline(make_plan(), UNICODE) == f"MERGE into {NAME} @ v7 ← feed"
     source = make_plan().source.model_copy(update={"sql": "(SELECT\n  * FROM feed)"})
     assert words.headline(make_plan(source=source), ASCII, 10).endswith("<- (SELECT *...")
-    assert words.headline(make_create_plan(), UNICODE, 20) == "REPLACE TABLE spark…"
+    assert words.headline(make_create_plan(), UNICODE, 20) == "REPLACE TABLE demo.…"
 
 
 def test_only_a_known_0_goes_without_saying() -> None:

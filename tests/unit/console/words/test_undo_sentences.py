@@ -198,19 +198,19 @@ def test_later_commits_are_lost_as_well() -> None:
 @pytest.mark.parametrize(
     ("undo", "result", "told"),
     [
-        ({}, {"kept": True}, "undone, as promised · spark_catalog.demo.orders is at v8 · read v7"),
+        ({}, {"kept": True}, "undone, as promised · demo.orders is at v8 · read v7"),
         (
             {},
             {"kept": False, "version": None},
-            "DEVIATED in 0 numbers, undone · spark_catalog.demo.orders is at v? · read v7",
+            "DEVIATED in 0 numbers, undone · demo.orders is at v? · read v7",
         ),
-        ({"kind": "drop"}, {"kept": True}, "undone, spark_catalog.demo.orders is dropped"),
+        ({"kind": "drop"}, {"kept": True}, "undone, demo.orders is dropped"),
         (
             {"kind": "drop", "files_stay": True},
             {"kept": True},
-            "undone, spark_catalog.demo.orders is dropped · its files stay in /p",
+            "undone, demo.orders is dropped · its files stay in /p",
         ),
-        ({"kind": "drop"}, {"kept": False}, "spark_catalog.demo.orders is still in the catalog"),
+        ({"kind": "drop"}, {"kept": False}, "demo.orders is still in the catalog"),
     ],
 )
 def test_what_an_undo_did(undo: dict[str, Any], result: dict[str, Any], told: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.words.visible import cell, is_visible, visible
+from console.words.visible import cell, is_visible, table_name, visible
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,8 @@ def test_nothing_but_what_draws_is_left(text: str) -> None:
 def test_a_text_that_reads_null_is_told_from_null() -> None:
     assert [cell(value) for value in (None, "NULL", "null", "a\n")] == ["NULL", "'NULL'", "null", "a\\n"]
     assert cell("'NULL'") == "''NULL''"
+
+
+def test_a_table_has_one_name_whether_the_catalog_of_the_session_was_written_or_not() -> None:
+    assert table_name("spark_catalog.demo.t") == table_name("demo.t") == "demo.t"
+    assert table_name("other.demo.t\x1b") == "other.demo.t\\x1b"
