@@ -54,9 +54,9 @@ def form_clause(clause: MergeClause) -> FormClause:
 
 def column_set(column: str, target: Side) -> str:
     """The column of ``target`` that an assignment to ``column`` sets or has a field of; "" if it has none."""
-    from engine.sql.resolve import resolve
+    from engine.sql.resolve import as_column, resolve
 
-    return next(iter(resolve(column, [target]).target_columns), "")
+    return next(iter(resolve(as_column(column), [target]).target_columns), "")
 
 
 def clause_sql(clause: FormClause, newline: str = "\n") -> str:

@@ -16,7 +16,7 @@ from engine.sql.expressions import read_expression
 from engine.sql.names import quote, unquoted
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.positions import Edit, edited
-from engine.sql.sql_text import free_names
+from engine.sql.sql_text import free_names, tokenize
 from engine.sql.token_reader import Node
 
 TARGET, SOURCE = "__dm_target", "__dm_source"
@@ -129,10 +129,16 @@ def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[t
     return node.end, []
 
 
+def as_column(text: str) -> str:
+    """What is assigned, as an expression: a word alone is the name of a column there, be it true or null."""
+    tokens = tokenize(text)
+    return quote(tokens[0].name) if len(tokens) == 1 and tokens[0].is_name else text
+
+
 def resolve_target_column(text: str, target: Side) -> str:
     """A column that is assigned, without its qualifier: Delta looks for it in the target alone, and takes a nested
     field that evolution adds by its bare name only."""
-    result = resolve(text, [target], name=lambda _, column: quote(column))
+    result = resolve(as_column(text), [target], name=lambda _, column: quote(column))
     if result.target_columns:
         return result.text
     tokens, root = read_expression(text)

@@ -375,10 +375,17 @@ async def test_the_cursor_stays_on_its_clause_when_another_is_written_before_it_
         ("t.t.city", "t"),
         ("t.city", "city"),
         ("no_such", ""),
+        # literals, where no column is assigned
+        ("true", "true"),
+        ("NULL", "null"),
+        ("t.false", "false"),
+        ("current_date", ""),
     ],
 )
 def test_a_column_is_set_whole_or_by_one_of_its_fields(column: str, is_set: str) -> None:
-    target = Side(TARGET, ("t",), has_alias=False, columns=("a.b", "addr", "city", "case", "t"))
+    target = Side(
+        TARGET, ("t",), has_alias=False, columns=("a.b", "addr", "city", "case", "t", "true", "false", "null")
+    )
     assert column_set(column, target) == is_set
 
 

@@ -169,10 +169,14 @@ def test_a_column_called_as_a_table_is_read_before_a_schema_that_nobody_typed(ty
         ("new", "new"),
         ("t", "t"),
         ("x.new", "x.new"),
+        # no literal where a column is assigned
+        ("TRUE", "`true`"),
+        ("null", "null"),
     ],
 )
 def test_a_column_that_is_assigned_may_be_new(typed: str, text: str) -> None:
-    assert resolve_target_column(typed, TARGET_SIDE) == text
+    side = replace(TARGET_SIDE, columns=(*TARGET_SIDE.columns, "true"))
+    assert resolve_target_column(typed, side) == text
 
 
 def test_a_clause_sees_the_sides_that_it_has() -> None:
