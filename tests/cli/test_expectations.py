@@ -59,7 +59,7 @@ def test_what_is_verified_must_be_expected(shell: Shell, tmp_path: Path) -> None
     (tmp_path / "other.yml").write_text("demo.customers:\n  - unique: [id]\n")
     for file, options, message in (
         ("p.json", ("--expect", tmp_path / "other.yml"), "--expect belongs to a FILE.sql"),
-        ("p.json", ("--verify",), "Nothing is expected of spark_catalog.demo.orders"),
+        ("p.json", ("--verify",), "Nothing is expected of demo.orders:"),
         ("p.json", ("--undo-on-failure", "--expect", tmp_path / "other.yml"), "Nothing is expected of"),
         ("e.json", ("--verify",), "The plan holds only what its expectations came to."),
         ("c.json", ("--verify",), "--verify is for a MERGE"),
