@@ -47,7 +47,7 @@ def concentrated(one: Concentration, changes: Changes) -> str:
     value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
     in_table = share(round(one.table_share * 1_000_000), 1_000_000)
     return (
-        f"{share(one.rows, changes.rows_changed)} of the {number(changes.rows_changed)} rows {changed} have "
+        f"{share(one.rows, changes.rows_changed)} of the {count(changes.rows_changed, 'row')} {changed} have "
         f"{visible(one.column)} {value}{as_it_was}, "
         f"{one.lift:,.1f} times its share of the table ({in_table})"
     )

@@ -172,7 +172,8 @@ def dedupe(plan: Plan) -> list[str]:
     if found.conflicts_left:
         lines.append(f"{count(found.conflicts_left, 'target row')} would still be matched twice.")
     if found.matches_lost:
-        lines.append(f"{count(found.matches_lost, 'target row')} would be matched by no source row any more.")
+        rows = count(found.matches_lost, "target row")
+        lines.append(f"{rows} would be matched by no source row any more, or by none that a clause takes.")
     return lines
 
 

@@ -6,6 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from engine.model.checks import Checks
+from engine.model.counted import count
 from engine.model.plan import Remark
 from engine.model.plans import AnyPlan
 
@@ -29,7 +30,7 @@ def with_source_shrank(history: History, plan: AnyPlan, checks: Checks | None) -
     usual = median(before)
     remark = Remark(
         code=CODE,
-        sentence=f"The source has {rows:,} rows; the last {len(before)} runs had {usual:,.0f} in the median.",
+        sentence=f"The source has {count(rows, 'row')}; the last {len(before)} runs had {usual:,.0f} in the median.",
         evidence=f"Rows of the last runs, newest first: {', '.join(f'{one:,}' for one in before)}.",
         count=rows,
         exactness="exact",

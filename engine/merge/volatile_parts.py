@@ -10,7 +10,7 @@ from engine.merge.planning_state import function_definitions, user_functions
 from engine.merge.session_definitions import body_of
 from engine.merge.should_materialize_source import JAVA_CALLS, RANDOM
 from engine.spark.explain import explain
-from engine.sql.sql_text import SPECIAL_TIME, all_function_names, special_times
+from engine.sql.sql_text import SPECIAL_TIME, all_function_names, called_without_arguments, special_times
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +28,9 @@ CALLED_DETERMINISTIC = {
 }
 """Functions whose values differ each time though Spark calls them deterministic."""
 VOLATILE = RANDOM | JAVA_CALLS | CLOCK | CALLED_DETERMINISTIC
-CALLED = re.compile(rf"\b({'|'.join(sorted(VOLATILE))})\(")
+CLOCK_WITHOUT_ARGUMENTS = frozenset(("unix_timestamp",))
+"""Functions that ask the time only where they are called without arguments: Spark prints current_timestamp() then."""
+CALLED = re.compile(rf"\b({'|'.join(sorted(VOLATILE - CLOCK_WITHOUT_ARGUMENTS))})\(")
 SAMPLED = "TABLESAMPLE"
 SAMPLE = re.compile(r"\bSample (?!0\.0, 1\.0,)\S+, \S+, (?:true|false)(?!, -?\d+, [A-Z])")
 """Some rows of a table, drawn anew each time: without the seed of a REPEATABLE. Spark 4.0 and 4.1 print a seed for
@@ -41,12 +43,17 @@ def clock_parts(sql: str, printed: str = "") -> frozenset[str]:
 
     ``printed`` is the analyzed plan that ``sql`` is part of: it shows the texts that Spark casts unasked.
     """
-    return (all_function_names(sql) & CLOCK) | special_times(sql) | (special_times(sql, any_text=True) & _cast(printed))
+    return (volatile_functions(sql) & CLOCK) | special_times(sql) | (special_times(sql, any_text=True) & _cast(printed))
 
 
 def volatile_parts(sql: str) -> frozenset[str]:
     """The functions and literals in ``sql`` that give other values each time."""
-    return (all_function_names(sql) & VOLATILE) | special_times(sql)
+    return volatile_functions(sql) | special_times(sql)
+
+
+def volatile_functions(sql: str) -> frozenset[str]:
+    """The functions that ``sql`` calls and that give other values each time."""
+    return (all_function_names(sql) & VOLATILE) - (CLOCK_WITHOUT_ARGUMENTS - called_without_arguments(sql))
 
 
 def by_chance(parts: str) -> bool:

@@ -24,7 +24,7 @@ class Dedupe(Value):
 
     ``choice`` says which row of a key stays; ``order_by`` is the column that decides, "" if there is none. Counted
     over the frozen source: ``rows_dropped``, target rows that are still matched twice (``conflicts_left``), and those
-    that are no longer matched (``matches_lost``).
+    that no source row, or none that a clause takes, matches any more (``matches_lost``).
     """
 
     sql: str

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.should_materialize_source import NON_DETERMINISTIC
 from engine.merge.subquery_values import subqueries_of
-from engine.merge.volatile_parts import VOLATILE, volatile_subquery
+from engine.merge.volatile_parts import volatile_functions, volatile_subquery
 from engine.preflight.cast_if_needed import Given, Named, array_call, cast_if_needed, stored, with_operands
 from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, may_generate_otherwise
 from engine.spark.schema import schema_of
@@ -122,7 +122,7 @@ def _cast_as(cast: StoreCast, merge: AnalyzedMerge, rules: TargetRules, one: Cla
 def volatile(text: str) -> str:
     """The functions and literals in ``text`` that give other values each time, or by how the rows are read; "" if
     there are none."""
-    functions = all_function_names(text) & (VOLATILE | NON_DETERMINISTIC)
+    functions = volatile_functions(text) | (all_function_names(text) & NON_DETERMINISTIC)
     return ", ".join((*(f"{name}()" for name in sorted(functions)), *sorted(special_times(text))))
 
 

@@ -14,6 +14,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches, takes_rows
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
+from engine.model.counted import count
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Refused
 from engine.model.value import Cells
@@ -46,6 +47,7 @@ NOT_OF_ROWS = (
     *WITHOUT_CLASS,
 )
 SAMPLE_ROWS = 5
+OF_ONE = {"have": "has", "do": "does", "are": "is", "violate": "violates"}
 
 
 def check_rows(
@@ -92,9 +94,9 @@ def check_rows(
     with confs_set(spark, confs):
         for index, one in enumerate(checks_only):
             # without checks the aggregate still has a number
-            for check, count in zip(one.checks, counts[index], strict=False):
-                if count:
-                    refused.append(_refused(spark, one, check, count, private=private or bool(refused)))
+            for check, bad in zip(one.checks, counts[index], strict=False):
+                if bad:
+                    refused.append(_refused(spark, one, check, bad, private=private or bool(refused)))
     return first_of(*refused)
 
 
@@ -109,6 +111,12 @@ def first_of(*found: Refused | None) -> Refused | None:
         return first
     message = f"{first.message} Other rows may fail before them, with {' or '.join(sorted(others))}."
     return first.model_copy(update={"message": message, "also": tuple(sorted({*first.also, *others}))})
+
+
+def of_rows(number: int, sentence: str) -> str:
+    """A sentence over several rows, which begins with its verb, over so many of them."""
+    verb, _, rest = sentence.partition(" ")
+    return f"{count(number, 'row')} {OF_ONE[verb] if number == 1 else verb} {rest}"
 
 
 def _counts(spark: SparkSession, confs: dict[str, str], clauses: Sequence[ClauseChecks]) -> dict[int, list[int]]:
@@ -131,13 +139,13 @@ def _count(index: int, one: ClauseChecks) -> str:
     )
 
 
-def _refused(spark: SparkSession, one: ClauseChecks, check: Check, count: int, private: bool) -> Refused:
+def _refused(spark: SparkSession, one: ClauseChecks, check: Check, bad: int, private: bool) -> Refused:
     condition = check.condition
     if check.cast:
         condition = _how_it_fails(spark, f"SELECT max({check.cast}) FROM ({one.rows}) WHERE {check.violated}", check)
     return Refused(
         condition=condition,
-        message=f"{count:,} {'row' if count == 1 else 'rows'} {check.sentence}.",
+        message=f"{of_rows(bad, check.sentence)}.",
         rows=() if private else _bad_rows(spark, one, check),
         hint=check.hint,
     )

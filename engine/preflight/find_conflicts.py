@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.merge.find_touched_files import Matches
-from engine.merge.join_sides import FILE, SOURCE_ROW, TARGET_ROW
+from engine.merge.join_sides import CLAUSE, FILE, SOURCE_ROW, TARGET_ROW
 from engine.merge.prepare_source import PreparedSource
 from engine.model.browse import Column
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
@@ -144,10 +144,15 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         "SELECT count_if(place > 1 AND NOT unkeyed) AS dropped, count_if(place = 2 AND level = 1 AND NOT unkeyed) "
         f"AS ties, count_if(unkeyed) AS unkeyed FROM {judged}"
     ).collect()[0]
+    stays = f"(SELECT * FROM {judged} WHERE place = 1 OR unkeyed)"
+    by_target = (
+        f"SELECT count(s.{SOURCE_ROW}) AS n, max(p.{CLAUSE} > 0) AS was_taken, "
+        f"max(p.{CLAUSE} > 0 AND s.{SOURCE_ROW} IS NOT NULL) AS is_taken FROM {view} AS p LEFT JOIN {stays} AS s "
+        f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW} WHERE p.{SOURCE_ROW} IS NOT NULL GROUP BY p.{FILE}, p.{TARGET_ROW}"
+    )
     after = spark.sql(
-        f"SELECT count_if(n > 1) AS conflicts, count_if(n = 0) AS unmatched FROM (SELECT count(s.{SOURCE_ROW}) AS n "
-        f"FROM {view} AS p LEFT JOIN (SELECT * FROM {judged} WHERE place = 1 OR unkeyed) AS s "
-        f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW} WHERE p.{SOURCE_ROW} IS NOT NULL GROUP BY p.{FILE}, p.{TARGET_ROW})"
+        "SELECT count_if(n > 1) AS conflicts, count_if(n = 0 OR (was_taken AND NOT is_taken)) AS lost "
+        f"FROM ({by_target})"
     ).collect()[0]
     sql = one_row_a_key(merge, order, keep_unkeyed=bool(counts["unkeyed"]))
     if not _analyzes(spark, f"{merge.statement.before_select}SELECT * FROM {sql}"):
@@ -158,7 +163,7 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         order_by=latest.name if latest else "",
         rows_dropped=int(counts["dropped"]),
         conflicts_left=int(after["conflicts"]),
-        matches_lost=int(after["unmatched"]),
+        matches_lost=int(after["lost"]),
         choice=_choice(latest, latest is not None and latest.name in frozen, int(counts["ties"]), bool(rest)),
     )
 

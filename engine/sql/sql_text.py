@@ -224,6 +224,13 @@ def all_function_names(sql: str) -> frozenset[str]:
     return function_names(sql) | ({token.word.lower() for token in tokenize(sql)} & NO_BRACKETS)
 
 
+def called_without_arguments(sql: str) -> frozenset[str]:
+    """Lower-case last names of the functions that are called with empty brackets."""
+    tokens = tokenize(sql)
+    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return frozenset(name.word.lower() for name, opens, closes in triples if (opens.text, closes.text) == ("(", ")"))
+
+
 def special_times(sql: str, *, any_text: bool = False) -> frozenset[str]:
     """The literals in ``sql`` that Spark reads as the time of now, ``'now'`` for TIMESTAMP'now'.
 

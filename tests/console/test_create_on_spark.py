@@ -79,7 +79,9 @@ async def test_a_table_is_created_cloned_and_explored(
 
             # and the history has both
             await operator.press("3")
-            await operator.sees("applied, kept", "days_like_rehearsal", "u takes it back while nothing else is committed: DROP TABLE")
+            await operator.sees(
+                "applied, kept", "days_like_rehearsal", "u takes it back while nothing else is committed: DROP TABLE"
+            )
         await asyncio.to_thread(backend.close)
         made = [one for one in History(ledger_path(spark_home)).list() if schema in one.table]
         assert [(one.kind, one.status, one.kept) for one in made] == [("create_table", "applied", True)] * 2

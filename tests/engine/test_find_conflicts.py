@@ -131,6 +131,17 @@ def test_a_row_that_cannot_match_wins_over_none(shop: Any) -> None:
     assert plan(shop, deduped(looked, source)).promise["numTargetRowsUpdated"] == 1
 
 
+def test_a_target_row_that_no_clause_takes_any_more_is_counted_as_lost(shop: Any) -> None:
+    """Of key 2 one row is taken, which is no conflict; the later one stays, and its clause does not take it."""
+    source = values(
+        "(1L, 'a', 1, 'u')", "(1L, 'b', 2, 'u')", "(2L, 'c', 1, 'u')", "(2L, 'd', 2, 'x')", columns="id, v, version, op"
+    )
+    looked = plan(shop, merge(source, clauses="WHEN MATCHED AND s.op = 'u' THEN UPDATE SET v = s.v"))
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.rows_dropped, found.conflicts_left, found.matches_lost) == (2, 0, 1)
+
+
 @pytest.mark.thorough
 def test_a_key_that_is_computed_is_the_key_of_the_dedupe(shop: Any) -> None:
     source = values("('01', 'a', NULL)", "('1', 'b', NULL)")

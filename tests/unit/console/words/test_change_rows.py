@@ -36,7 +36,7 @@ def test_a_concentration_has_its_share_and_that_of_the_table() -> None:
         "4.3 times its share of the table (20 %)"
     )
     assert "= 'DE' (before the update), " in change_rows.concentrated(one, changes(inserted=0))
-    assert "of the 1 rows deleted" in change_rows.concentrated(one, changes(inserted=0, updated=0))
+    assert "of the 1 row deleted" in change_rows.concentrated(one, changes(inserted=0, updated=0))
     assert "country IS NULL" in change_rows.concentrated(one.model_copy(update={"value": None}), changes())
 
 

@@ -209,7 +209,7 @@ def test_the_rows_that_fight_for_a_target_row_stand_one_below_the_other() -> Non
     [
         (0, 0, []),
         (1, 0, ["1 target row would still be matched twice."]),
-        (0, 2, ["2 target rows would be matched by no source row any more."]),
+        (0, 2, ["2 target rows would be matched by no source row any more, or by none that a clause takes."]),
     ],
 )
 def test_what_the_source_without_duplicates_would_do(left: int, lost: int, told: list[str]) -> None:

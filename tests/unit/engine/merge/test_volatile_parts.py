@@ -18,6 +18,10 @@ from engine.merge.volatile_parts import clock_parts, volatile_parts
         ("DATE'2024-01-01'", set()),
         ("s.v = 'now'", set()),
         ("'rand()'", set()),
+        ("unix_timestamp ()", {"unix_timestamp"}),
+        # of a value it is the same each time
+        ("unix_timestamp(s.at)", set()),
+        ("unix_timestamp(s.at) < unix_timestamp()", {"unix_timestamp"}),
     ],
 )
 def test_functions_and_typed_literals_give_other_values(sql: str, parts: set[str]) -> None:
