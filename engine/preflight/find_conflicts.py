@@ -132,13 +132,14 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
     by = ", ".join(key.text for key in keys)
     ranked = order_columns(merge.source_schema, {name for e in merge.on for name in e.source_columns})
     latest = _deciding(spark, ranked, frozen, by, f"{numbered(source)} AS {merge.source_reference}")
+    counted = latest is None or latest.name in frozen
     order = [f"{quote(latest.name)} DESC"] if latest else [quote(name) for name in rest]
     window = f"PARTITION BY {by} ORDER BY {', '.join(order) or by}"
     unkeyed = " OR ".join(f"{key.text} IS NULL" for key in keys if not key.null_safe) or "FALSE"
     judged = (
         f"(SELECT {SOURCE_ROW}, row_number() OVER w AS place, rank() OVER w AS level, ({unkeyed}) AS unkeyed FROM "
         f"{numbered(source)} AS {merge.source_reference} WINDOW w AS "
-        f"({window if latest is None or latest.name in frozen else f'PARTITION BY {by} ORDER BY {SOURCE_ROW}'}))"
+        f"({window if counted else f'PARTITION BY {by} ORDER BY {SOURCE_ROW}'}))"
     )
     counts = spark.sql(
         "SELECT count_if(place > 1 AND NOT unkeyed) AS dropped, count_if(place = 2 AND level = 1 AND NOT unkeyed) "
@@ -163,8 +164,9 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         order_by=latest.name if latest else "",
         rows_dropped=int(counts["dropped"]),
         conflicts_left=int(after["conflicts"]),
-        matches_lost=int(after["lost"]),
-        choice=_choice(latest, latest is not None and latest.name in frozen, int(counts["ties"]), bool(rest)),
+        # by an order that was not counted, other rows may stay
+        matches_lost=int(after["lost"]) if counted else 0,
+        choice=_choice(latest, counted, int(counts["ties"]), bool(rest)),
     )
 
 
@@ -195,7 +197,10 @@ def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> s
         choice = "by the order of its other columns, for want of a time or a version" if ordered else "any one"
         return f"Of each key one row stays, {choice}: say in ORDER BY which one it should be."
     if not counted:
-        return f"Of each key the row with the greatest {latest.name} stays; whether some are equal was not counted."
+        return (
+            f"Of each key the row with the greatest {latest.name} stays; whether some are equal, and whether a clause "
+            "takes the one that stays, was not counted."
+        )
     if ties:
         return (
             f"Of each key the row with the greatest {latest.name} stays; several rows tie for it in {ties:,} of the "

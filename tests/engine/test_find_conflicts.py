@@ -133,13 +133,14 @@ def test_a_row_that_cannot_match_wins_over_none(shop: Any) -> None:
 
 def test_a_target_row_that_no_clause_takes_any_more_is_counted_as_lost(shop: Any) -> None:
     """Of key 2 one row is taken, which is no conflict; the later one stays, and its clause does not take it."""
-    source = values(
-        "(1L, 'a', 1, 'u')", "(1L, 'b', 2, 'u')", "(2L, 'c', 1, 'u')", "(2L, 'd', 2, 'x')", columns="id, v, version, op"
-    )
-    looked = plan(shop, merge(source, clauses="WHEN MATCHED AND s.op = 'u' THEN UPDATE SET v = s.v"))
-    found = looked.find_touched_files.conflicts.dedupe
-    assert found is not None
-    assert (found.rows_dropped, found.conflicts_left, found.matches_lost) == (2, 0, 1)
+    rows = ("(1L, 'a', 1, 'u')", "(1L, 'b', 2, 'u')", "(2L, 'c', 1, 'u')", "(2L, 'd', 2, 'x')")
+    source = values(*rows, columns="id, v, version, op")
+    for reads, lost, said in (("s.version", 1, "version stays."), ("s.v", 0, "was not counted.")):
+        looked = plan(shop, merge(source, clauses=f"WHEN MATCHED AND s.op = 'u' THEN UPDATE SET v = {reads}"))
+        found = looked.find_touched_files.conflicts.dedupe
+        assert found is not None
+        assert (found.rows_dropped, found.conflicts_left, found.matches_lost) == (2, 0, lost)
+        assert found.choice.endswith(said)
 
 
 @pytest.mark.thorough
