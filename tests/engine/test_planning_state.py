@@ -211,6 +211,9 @@ def shop(request: pytest.FixtureRequest) -> Iterator[tuple[Any, str]]:
     """A session of either kind and a schema of its own: ``tgt`` and ``src`` with ids, ``other`` with a number."""
     spark = request.getfixturevalue("spark" if request.param == "connect" else "classic")
     with own_schema(spark) as schema:
+        # what other tests of this session left
+        for one in CREATED_HERE:
+            spark.sql(one).collect()
         build(spark)
         try:
             yield spark, schema
