@@ -76,11 +76,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each file goes to one worker, all that needs the classic session to the same: it is a JVM of its own for each.
+    Some ask for it by a parameter.
 
     The longest come first, so that no worker is left alone with one at the end.
     """
     for item in items:
-        is_classic = "classic" in getattr(item, "fixturenames", ())
+        asked = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        is_classic = "classic" in (*getattr(item, "fixturenames", ()), *(one for one in asked if isinstance(one, str)))
         item.add_marker(pytest.mark.xdist_group("classic" if is_classic else item.path.stem))
     items.sort(key=lambda item: item.path.name not in LONGEST)
     mark_nightly(items)

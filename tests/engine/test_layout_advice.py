@@ -58,9 +58,7 @@ def test_a_key_in_other_capitals_is_the_column_with_its_statistics(spark: Any, s
     assert "NO_STATISTICS" not in {one.code for one in advise_layout(spark, f"{schema}.tgt", history)}
 
 
-def test_past_merges_are_asked_for_by_the_name_that_they_had_and_left_out_where_they_cannot_be(
-    spark: Any, schema: str, tmp_path: Path
-) -> None:
+def test_past_merges_are_asked_for_by_the_name_that_they_had(spark: Any, schema: str, tmp_path: Path) -> None:
     """A target without an alias; and a key that has another type since, so that its old bounds are compared no more."""
     spark.sql("CREATE TABLE tgt (id INT, k INT) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
     spark.sql("INSERT INTO tgt SELECT /*+ REPARTITION(8) */ CAST(id AS INT), CAST(id AS INT) FROM range(8000)")
