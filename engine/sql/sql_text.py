@@ -224,13 +224,6 @@ def all_function_names(sql: str) -> frozenset[str]:
     return function_names(sql) | ({token.word.lower() for token in tokenize(sql)} & NO_BRACKETS)
 
 
-def called_without_arguments(sql: str) -> frozenset[str]:
-    """Lower-case last names of the functions that are called with empty brackets."""
-    tokens = tokenize(sql)
-    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
-    return frozenset(name.word.lower() for name, opens, closes in triples if (opens.text, closes.text) == ("(", ")"))
-
-
 def special_times(sql: str, *, any_text: bool = False) -> frozenset[str]:
     """The literals in ``sql`` that Spark reads as the time of now, ``'now'`` for TIMESTAMP'now'.
 
@@ -246,18 +239,27 @@ def special_times(sql: str, *, any_text: bool = False) -> frozenset[str]:
 
 def called_functions(sql: str) -> frozenset[tuple[str, ...]]:
     """Lower-case dotted names that are followed by a bracket, outside quotes and comments."""
-    called = set()
+    return frozenset(names for names, _ in _calls(sql))
+
+
+def called_without_arguments(sql: str) -> frozenset[str]:
+    """Lower-case last names of the functions that are called with empty brackets."""
+    return frozenset(names[-1] for names, first in _calls(sql) if first == ")")
+
+
+def _calls(sql: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each dotted name before a bracket, and what stands first behind the bracket."""
+    tokens = tokenize(sql)
     names: tuple[str, ...] = ()
     previous = ""
-    for token in tokenize(sql):
+    for token, following in itertools.zip_longest(tokens, tokens[1:]):
         if token.text == "(" and names:
-            called.add(names)
+            yield names, following.text if following else ""
         if token.word or (token.text.startswith("`") and len(token.text) > 1):
             names = (*names, token.name.lower()) if previous == "." else (token.name.lower(),)
         elif token.text != "." or previous == ".":
             names = ()
         previous = token.text
-    return frozenset(called)
 
 
 def quoted_values(sql: str) -> tuple[str, ...]:

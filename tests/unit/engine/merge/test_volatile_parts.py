@@ -19,6 +19,7 @@ from engine.merge.volatile_parts import clock_parts, volatile_parts
         ("s.v = 'now'", set()),
         ("'rand()'", set()),
         ("unix_timestamp ()", {"unix_timestamp"}),
+        ("system.builtin.`Unix_Timestamp`(/* now */)", {"unix_timestamp"}),
         # of a value it is the same each time
         ("unix_timestamp(s.at)", set()),
         ("unix_timestamp(s.at) < unix_timestamp()", {"unix_timestamp"}),
