@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.merge.session_definitions import if_found
 from engine.model.counted import count
-from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.plan import Plan
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected, translate
@@ -153,16 +153,14 @@ def rows_between(
         if not bounds:
             return
         counts = ", ".join(f"count_if({text}\n)" for _, text in bounds)
-        try:
-            (row,) = collected(spark, f"SELECT {counts} FROM {name}{f' AS {alias}' if alias else ''}")
-        except (CancelledError, UnreachableError):
-            raise
-        except EngineError:
-            for one in asked if len(asked) > 1 else ():
+        query = f"SELECT {counts} FROM {name}{f' AS {alias}' if alias else ''}"
+        answer = if_found(lambda: collected(spark, query))
+        if answer is not None:
+            for (column, _), rows in zip(bounds, answer[0], strict=True):
+                shares[column].append(int(rows))
+        elif len(asked) > 1:
+            for one in asked:
                 ask(alias, [one])
-            return
-        for (column, _), rows in zip(bounds, row, strict=True):
-            shares[column].append(int(rows))
 
     for alias, of_alias in groupby(sorted(merges, key=lambda merge: merge.alias), key=lambda merge: merge.alias):
         ask(alias, list(of_alias))
