@@ -54,10 +54,10 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
     """Write the rows of ``query`` into ``table``, once. Raises ``FREEZE_UNSUPPORTED_TYPE``, or Delta's own error, where
     it takes no such columns."""
     for field in schema_of(spark, query).fields:
-        types = types_in(field.dataType)
+        types = sorted(types_in(field.dataType))
         # a NULL without a type is stored as a column alone
-        unsupported = [*filter(UNSUPPORTED_TYPES.match, sorted(types)), *(types & {"void"} if len(types) > 1 else ())]
-        if type_ := next(iter(unsupported), None):
+        unsupported = (one for one in types if UNSUPPORTED_TYPES.match(one) or (one == "void" and len(types) > 1))
+        if type_ := next(unsupported, None):
             raise EngineError(
                 "FREEZE_UNSUPPORTED_TYPE",
                 f"--freeze keeps the source in a Delta table, which stores no {type_}: its column {field.name}.",
