@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from engine.merge.analyze import analyze
 from engine.merge.prepare_delta_scan import ONLY_IN_READS
 from engine.merge.running_statement import spliced
+from engine.model.counted import count
 from engine.model.errors import EngineError
 from engine.model.operation import Verdict
 from engine.model.plan import Plan
@@ -97,7 +98,7 @@ def collision(
     if new or gone:
         prepare_source()
     if new and any_match(spark, plan, version, [file.file_hash for file in new]):
-        return f"rows in {len(new)} new {_files(new)} match the source: {some([file.path for file in new])}"
+        return f"rows in {count(len(new), 'new file')} match the source: {some([file.path for file in new])}"
     return gone_match(spark, plan, gone) if gone else ""
 
 
@@ -106,7 +107,7 @@ def gone_match(spark: SparkSession, plan: Plan, gone: Sequence[LogFile]) -> str:
     paths = some([file.path for file in gone])
     try:
         if any_match(spark, plan, plan.target.version, [file.file_hash for file in gone]):
-            return f"rows in {len(gone)} {_files(gone)} that went match the source: {paths}"
+            return f"rows in {count(len(gone), 'file')} that went match the source: {paths}"
     except EngineError as error:
         # any other error is none of the table's age: nothing is known of the plan, and nothing of it is given up
         is_vacuumed = error.condition == NO_FILE and any(file.path in unquote(error.message) for file in gone)

@@ -14,6 +14,7 @@ from engine.expect.judge import judge
 from engine.expect.queries import CHANGE, Query, Table, in_brackets, own_references, query_of, unknown_columns
 from engine.expect.read_expectations import Declared
 from engine.merge.run_with_source_lost_retries import lost_blocks
+from engine.model.counted import count
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.expectation import ExpectationResult, Status
 from engine.model.value import Cells
@@ -180,16 +181,16 @@ def _failing(
     spark: SparkSession, expectation: Expectation, query: Query, relations: Relations, private: bool
 ) -> ExpectationResult:
     counts = ", ".join(("count(*)", *(f"count_if({fault})" for fault in query.faults.values())))
-    count, *by_column = map(int, collected(spark, f"{relations.queries}SELECT {counts} FROM ({query.sql})")[0])
-    if not count:
+    bad, *by_column = map(int, collected(spark, f"{relations.queries}SELECT {counts} FROM ({query.sql})")[0])
+    if not bad:
         where = "of those that change" if query.checked == "changes" else "of the table"
         return _result(expectation, "pass", "0", f"No row {where} speaks against it.", checked=query.checked)
     what = "key" if expectation.unique else "row"
     at_fault = [name for name, failing in zip(query.faults, by_column, strict=True) if failing]
     said = said_of(expectation, at_fault or expectation.columns)
-    sentence = f"{count:,} {what}{'' if count == 1 else 's'}: {said}."
+    sentence = f"{count(bad, what)}: {said}."
     rows = () if private else _rows(spark, query, relations)
-    return _result(expectation, "fail", str(count), sentence, checked=query.checked, rows=rows)
+    return _result(expectation, "fail", str(bad), sentence, checked=query.checked, rows=rows)
 
 
 def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cells, ...]:

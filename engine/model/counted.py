@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+OF_ONE = {"are": "is", "have": "has", "do": "does", "get": "gets", "keep": "keeps", "violate": "violates"}
+
 
 def number(value: int | None) -> str:
     """``1204`` as ``1,204``; what is not known is ``?``, never 0."""
@@ -11,3 +13,8 @@ def number(value: int | None) -> str:
 def count(value: int | None, noun: str, plural: str | None = None) -> str:
     """``1 file``, ``2 files``, ``? files``."""
     return f"{number(value)} {noun if value == 1 else plural or noun + 's'}"
+
+
+def count_and_verb(value: int, noun: str, verb: str) -> str:
+    """``1 row has``, ``2 rows have``: ``verb`` is that of several."""
+    return f"{count(value, noun)} {OF_ONE[verb] if value == 1 else verb}"

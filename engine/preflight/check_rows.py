@@ -14,7 +14,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches, takes_rows
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
-from engine.model.counted import count
+from engine.model.counted import count_and_verb
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Refused
 from engine.model.value import Cells
@@ -47,7 +47,6 @@ NOT_OF_ROWS = (
     *WITHOUT_CLASS,
 )
 SAMPLE_ROWS = 5
-OF_ONE = {"have": "has", "do": "does", "are": "is", "violate": "violates"}
 
 
 def check_rows(
@@ -113,12 +112,6 @@ def first_of(*found: Refused | None) -> Refused | None:
     return first.model_copy(update={"message": message, "also": tuple(sorted({*first.also, *others}))})
 
 
-def of_rows(number: int, sentence: str) -> str:
-    """A sentence over several rows, which begins with its verb, over so many of them."""
-    verb, _, rest = sentence.partition(" ")
-    return f"{count(number, 'row')} {OF_ONE[verb] if number == 1 else verb} {rest}"
-
-
 def _counts(spark: SparkSession, confs: dict[str, str], clauses: Sequence[ClauseChecks]) -> dict[int, list[int]]:
     """Bad rows by clause and check. All in one aggregate, which raises what the risky expressions raise."""
     try:
@@ -143,9 +136,10 @@ def _refused(spark: SparkSession, one: ClauseChecks, check: Check, bad: int, pri
     condition = check.condition
     if check.cast:
         condition = _how_it_fails(spark, f"SELECT max({check.cast}) FROM ({one.rows}) WHERE {check.violated}", check)
+    verb, _, rest = check.sentence.partition(" ")
     return Refused(
         condition=condition,
-        message=f"{of_rows(bad, check.sentence)}.",
+        message=f"{count_and_verb(bad, 'row', verb)} {rest}.",
         rows=() if private else _bad_rows(spark, one, check),
         hint=check.hint,
     )

@@ -17,6 +17,7 @@ from engine.merge.join_sides import INSERT_CLAUSE, clause_number, unmatched_sour
 from engine.merge.prepare_delta_scan import files_for_scan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
+from engine.model.counted import count_and_verb
 from engine.model.plan import Remark
 from engine.model.value import Accuracy, Cells
 from engine.preflight.assignments import ClauseAssignments
@@ -92,7 +93,7 @@ def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Rema
     if without_key:
         yield Remark(
             code="NULL_KEYS_INSERTED",
-            sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({never_null}).",
+            sentence=f"{count_and_verb(without_key, 'inserted row', 'have')} NULL in the key ({never_null}).",
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
             exactness=exactness,
@@ -125,12 +126,8 @@ def is_column(key: Key) -> bool:
 
 def beyond_first(rows: int, key_columns: Sequence[str]) -> str:
     """What DUPLICATE_INSERTS counts: of the rows of a key one is meant, whichever that is."""
-    rows_are, their = ("1 row is", "its") if rows == 1 else (f"{rows:,} rows are", "their")
-    return f"{rows_are} inserted beyond the first of {their} key ({', '.join(key_columns)})."
-
-
-def _rows(count: int) -> str:
-    return "row has" if count == 1 else "rows have"
+    their = "its" if rows == 1 else "their"
+    return f"{count_and_verb(rows, 'row', 'are')} inserted beyond the first of {their} key ({', '.join(key_columns)})."
 
 
 def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
@@ -226,7 +223,8 @@ def keys_outside_on(
         query = f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SOME}"
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
-            sentence=f"{count:,} inserted {_rows(count)} a key that the table has already, in rows that ON leaves out.",
+            sentence=f"{count_and_verb(count, 'inserted row', 'have')} a key that the table has already, "
+            "in rows that ON leaves out.",
             evidence=f"ON also asks for {asked}.",
             count=count,
             exactness="exact",

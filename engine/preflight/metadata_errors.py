@@ -9,6 +9,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.merge.plan_writes import COLLECT_STATISTICS, Promise
 from engine.model.conflicts import Conflicts
+from engine.model.counted import count_and_verb
 from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
 from engine.preflight.assignments import NO_PARTITION
@@ -82,10 +83,9 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
     """MergeIntoCommandBase.throwErrorOnMultipleMatches: several source rows for one target row."""
     if not conflicts.count or statement.only_one_unconditional_delete:
         return None
-    matched = "1 target row is" if conflicts.count == 1 else f"{conflicts.count:,} target rows are"
     return Refused(
         condition=AMBIGUOUS,
-        message=f"{matched} matched by more than one source row.",
+        message=f"{count_and_verb(conflicts.count, 'target row', 'are')} matched by more than one source row.",
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
         hint="Keep one source row for each key"
         + (": the plan's conflicts hold a source that does, to paste after USING." if conflicts.dedupe else "."),

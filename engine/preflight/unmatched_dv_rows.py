@@ -23,6 +23,7 @@ from engine.merge.join_sides import (
     unmatched_source,
 )
 from engine.merge.prepare_source import PreparedSource
+from engine.model.counted import count
 from engine.model.plan import Refused
 from engine.model.write import WritePlan
 from engine.spark.confs import confs_set, for_rows
@@ -63,11 +64,11 @@ def unexpected_rows(
         return None
     with confs_set(spark, for_rows(source.num_rows + matches.touched_rows)):
         for lone in _lone_rows(merge, source, matches):
-            ((count,),) = collected(spark, f"SELECT count(*) FROM {lone.rows}")
-            if count:
+            ((rows,),) = collected(spark, f"SELECT count(*) FROM {lone.rows}")
+            if rows:
                 return Refused(
                     condition=UNEXPECTED,
-                    message=f"{count:,} {lone.side} {'row' if count == 1 else 'rows'} without a match satisfy ON "
+                    message=f"{count(rows, f'{lone.side} row')} without a match satisfy ON "
                     "against NULLs, and with deletion vectors Delta fails on them: Unexpected row: did not match any "
                     "merge clause.",
                     rows=() if private else _some(spark, lone),

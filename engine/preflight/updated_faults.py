@@ -19,6 +19,7 @@ from engine.merge.join_sides import BY_SOURCE_CLAUSE, SOURCE_ROW, clause_number
 from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
+from engine.model.counted import count_and_verb
 from engine.model.plan import Remark
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.row_checks import risky_parts
@@ -273,7 +274,7 @@ def updated_faults(
         names = " or ".join(dict.fromkeys(name for _, name in columns))
         yield Remark(
             code="UPDATES_GO_BACK",
-            sentence=f"{back:,} updated {'row gets' if back == 1 else 'rows get'} a lower {names} than the table has.",
+            sentence=f"{count_and_verb(back, 'updated row', 'get')} a lower {names} than the table has.",
             evidence="The source is older than the table for these rows: a late or repeated feed.",
             count=back,
             exactness="exact",
@@ -296,7 +297,7 @@ def _changes_nothing(
         for file in matches.touched
         if file.flagged_rows(SAME) == sum(file.clause_rows.values()) and file.flagged_rows(SAME)
     ]
-    rows = f"{same:,} updated {'row keeps' if same == 1 else 'rows keep'}"
+    rows = count_and_verb(same, "updated row", "keep")
     names = ", ".join(others)
     return Remark(
         code="UPDATES_CHANGE_NOTHING",

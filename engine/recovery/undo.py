@@ -28,6 +28,7 @@ from engine.commit.exactly_once import (
 from engine.commit.lost_commit import lost_since, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.staleness import BEYOND_RETENTION, commit_line
+from engine.model.counted import count
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
@@ -258,11 +259,10 @@ def _conflict(undo_plan: UndoPlan, error: EngineError) -> StalePlanError:
 
 
 def _refuse(undo_plan: UndoPlan, accept: Sequence[str]) -> None:
-    more = "1 later commit" if len(undo_plan.lost) == 1 else f"{len(undo_plan.lost):,} later commits"
     if undo_plan.lost and LATER_COMMITS not in accept:
         raise RefusedError(
             LATER_COMMITS,
-            f"{more} would be lost too: {'; '.join(undo_plan.lost[:3])}.",
+            f"{count(len(undo_plan.lost), 'later commit')} would be lost too: {'; '.join(undo_plan.lost[:3])}.",
             f"If that is what you want, undo with --accept {LATER_COMMITS}.",
         )
     if undo_plan.raise_retention and RAISE_RETENTION not in accept:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from engine.model.counted import count
 from engine.model.plan import RaisedProperty, Undo
 from engine.spark.confs import is_on
 from engine.table.calendar_interval import milliseconds
@@ -194,7 +195,7 @@ def _time(until: int | None, now: int) -> str | None:
 
 def span(length: int) -> str:
     """``10 days``, ``36 hours``: whole, rounded down."""
-    count, unit = (length // DAY, "day") if length >= 2 * DAY or length == DAY else (length // HOUR, "hour")
-    if not count:
-        count, unit = length // 60_000, "minute"
-    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+    whole, unit = (length // DAY, "day") if length >= 2 * DAY or length == DAY else (length // HOUR, "hour")
+    if not whole:
+        whole, unit = length // 60_000, "minute"
+    return count(whole, unit)
