@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from console.words.format import parse_time
-from console.words.visible import visible
+from console.words.visible import table_name
 
 if TYPE_CHECKING:
     from engine.model.operation import Operation
@@ -41,7 +41,7 @@ def moved_since(plan: AnyPlan, began: datetime, history: Callable[[str], Iterabl
 
 def sentence(moved: Moved) -> str:
     """What happened, and what it means for the plan."""
-    table = visible(moved.table)
+    table = table_name(moved.table)
     if moved.now is None:
         return f"{table} was dropped since this plan: stale."
     if not moved.is_target:
