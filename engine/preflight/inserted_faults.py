@@ -243,15 +243,13 @@ def _on_the_key_alone(spark: SparkSession, inserted: InsertedRows, equalities: S
 
 
 def _has_rivals(spark: SparkSession, inserted: InsertedRows) -> bool:
-    """Whether two rows of the source may have one key, as ON compares it."""
+    """Whether two rows of the source may have one key, as ON compares it: a NULL is equal to none but by ``<=>``."""
     if not all(same_plain_columns(inserted.merge, key) for key in inserted.keys):
         return True
     keys = ", ".join(key.source.text for key in inserted.keys)
-    return bool(
-        collected(
-            spark, f"SELECT 1 FROM {inserted.source.view} AS {SOURCE} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1"
-        )
-    )
+    known = "".join(f" AND {key.source.text} IS NOT NULL" for key in null_matches_nothing(inserted.keys))
+    rows = f"{inserted.source.view} AS {SOURCE} WHERE TRUE{known}"
+    return bool(collected(spark, f"SELECT 1 FROM {rows} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1"))
 
 
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:

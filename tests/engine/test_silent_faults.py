@@ -396,6 +396,10 @@ def test_no_fix_is_written_that_makes_several_rows_match_one(shop: Any) -> None:
     for matched in ("DELETE", "UPDATE SET n = s.n"):
         clauses = f"WHEN MATCHED THEN {matched} {INSERT}"
         assert faults(planned(shop, using(rows, clauses, on)))["KEY_EXISTS_OUTSIDE_ON"].fix == ""
+    # keys that are NULL match nothing
+    nulls = "(3, 'i', 31, 9, true), (NULL, 'i', 32, 9, true), (NULL, 'i', 33, 9, true)"
+    fix = faults(planned(shop, using(nulls, f"WHEN MATCHED THEN DELETE {INSERT}", on)))["KEY_EXISTS_OUTSIDE_ON"].fix
+    assert fix.startswith("ON t.id = s.id\n")
 
 
 @pytest.mark.parametrize(
