@@ -26,7 +26,7 @@ from tests.engine.random_merges import Merge, merges, of_source, of_target
 from tests.engine.random_tables import Table, make_sources, tables
 
 IN_CI = 3
-OFTEN_ENOUGH = 1
+OFTEN_ENOUGH = 2
 """Of how many merges CI asks each relation."""
 
 
