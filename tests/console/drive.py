@@ -115,6 +115,12 @@ class Operator:
         await self.sees("Commit plan")
         await self.press("ctrl+y")
 
+    async def begin_to_commit(self, sql: str) -> None:
+        """To the middle of the commit of this statement: the backend holds that."""
+        await self.plan(sql)
+        await self.commit()
+        await self.sees("5 of 10 tasks")
+
     async def plan_again_and_wait(self, backend: FakeBackend, sql: str) -> None:
         """To the preview of this statement, which is being planned again: ``backend`` holds that."""
         await self.plan(sql)

@@ -152,9 +152,7 @@ def a_try(status: str, **more: object) -> Operation:
 async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("5 of 10 tasks")
+        await operator.begin_to_commit(MERGE_SQL)
         await operator.press("x")
         await operator.sees("The commit was cancelled.", "Whether it had committed before is not known yet")
         backend.ledger = [a_try("cancelled")]
@@ -172,9 +170,7 @@ async def test_a_commit_that_is_cancelled_before_it_writes_is_not_committed(back
     backend.hold("apply")
     backend.writes = False
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("5 of 10 tasks")
+        await operator.begin_to_commit(MERGE_SQL)
         await operator.press("x")
         await operator.sees("The commit was cancelled.", "Nothing was committed: it had not begun to write.")
         await operator.press("e")
@@ -206,9 +202,7 @@ async def test_below_the_text_stands_what_became_of_its_plan(backend: FakeBacken
 async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("5 of 10 tasks")
+        await operator.begin_to_commit(MERGE_SQL)
         backend.die()
         # an older try of the same plan was committed, and says nothing of this one
         await operator.sees("Spark was lost while it ran.", "F9 starts it again")

@@ -84,9 +84,7 @@ async def test_a_spark_that_cannot_be_started_says_why_and_history_still_works(b
 async def test_a_driver_that_dies_while_it_commits_claims_nothing(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("5 of 10 tasks")
+        await operator.begin_to_commit(MERGE_SQL)
         backend.die()
         await operator.sees("Spark was lost while it ran.", "History place says whether it committed")
 

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from console.status import Job
-from tests.console.drive import ORDERS, console
+from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -100,6 +100,12 @@ async def test_quitting_while_nothing_runs_asks_nothing(backend: FakeBackend) ->
         assert not operator.app.is_running
 
 
+async def quit_all_the_same(operator: Operator) -> None:
+    await operator.press("ctrl+q")
+    await operator.sees("Work is running")
+    await operator.press("ctrl+y")
+
+
 async def test_quitting_while_spark_works_asks_first_and_then_cancels(backend: FakeBackend) -> None:
     backend.hold("plan")
     async with console(backend) as operator:
@@ -112,9 +118,7 @@ async def test_quitting_while_spark_works_asks_first_and_then_cancels(backend: F
         await operator.press("enter")
         await operator.misses("Work is running")
         assert operator.app.is_running
-        await operator.press("ctrl+q")
-        await operator.sees("Work is running")
-        await operator.press("ctrl+y")
+        await quit_all_the_same(operator)
         await operator.until(lambda: not operator.app.is_running)
         assert backend.called("cancel")
 
@@ -127,12 +131,8 @@ async def test_quitting_waits_until_the_work_that_it_cancelled_has_written_what_
     asked: list[str] = []
     monkeypatch.setattr(backend, "cancel", asked.append)
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("5 of 10 tasks")
-        await operator.press("ctrl+q")
-        await operator.sees("Work is running")
-        await operator.press("ctrl+y")
+        await operator.begin_to_commit(MERGE_SQL)
+        await quit_all_the_same(operator)
         await operator.until(lambda: asked)
         await operator.sees("The console leaves as soon as it has ended.")
         assert operator.app.is_running
@@ -150,12 +150,8 @@ async def test_work_that_does_not_end_does_not_keep_the_terminal(
     monkeypatch.setattr(backend, "cancel", lambda _: None)
     backend.hold("apply")
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("5 of 10 tasks")
-        await operator.press("ctrl+q")
-        await operator.sees("Work is running")
-        await operator.press("ctrl+y")
+        await operator.begin_to_commit(MERGE_SQL)
+        await quit_all_the_same(operator)
         await operator.until(lambda: not operator.app.is_running)
         backend.release("apply")
 
