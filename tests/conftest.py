@@ -73,6 +73,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--races", type=int, default=1, help="How many rounds of concurrent writers to run.")
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Three tests at a time keep two cores busy where they wait for Spark; those of the unit tier do not wait."""
+    return 2 if all("tests/unit" in Path(one).as_posix() for one in config.args) else 3
+
+
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each file goes to one worker, all that needs the classic session to the same: it is a JVM of its own for each.
