@@ -74,8 +74,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Three tests at a time keep two cores busy where they wait for Spark; those of the unit tier do not wait."""
-    return 2 if all("tests/unit" in Path(one).as_posix() for one in config.args) else 3
+    """Four tests at a time keep two cores busy where they wait for Spark; those of the unit tier do not wait."""
+    return 2 if all("tests/unit" in Path(one).as_posix() for one in config.args) else 4
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
