@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.merge.analyze import analyze
+from engine.merge.join_sides import FILE
 from engine.merge.prepare_delta_scan import ONLY_IN_READS
 from engine.merge.running_statement import spliced
-from engine.model.counted import count
 from engine.model.errors import EngineError
 from engine.model.operation import Verdict
 from engine.model.plan import Plan
@@ -97,23 +97,22 @@ def collision(
     gone = [file for path, file in before.items() if now.get(path) != file] if inserts else []
     if new or gone:
         prepare_source()
-    if new and any_match(spark, plan, version, [file.file_hash for file in new]):
-        return f"rows in {count(len(new), 'new file')} match the source: {some([file.path for file in new])}"
+    if new and (file := first_match(spark, plan, version, new)):
+        return f"a row of the new file {file.path} matches the source"
     return gone_match(spark, plan, gone) if gone else ""
 
 
 def gone_match(spark: SparkSession, plan: Plan, gone: Sequence[LogFile]) -> str:
     """Why the rows that files held at the planned version could change what the plan does, or ""."""
-    paths = some([file.path for file in gone])
     try:
-        if any_match(spark, plan, plan.target.version, [file.file_hash for file in gone]):
-            return f"rows in {count(len(gone), 'file')} that went match the source: {paths}"
+        if file := first_match(spark, plan, plan.target.version, gone):
+            return f"a row of the file {file.path}, which went, matches the source"
     except EngineError as error:
         # any other error is none of the table's age: nothing is known of the plan, and nothing of it is given up
         is_vacuumed = error.condition == NO_FILE and any(file.path in unquote(error.message) for file in gone)
         if error.condition != BEYOND_RETENTION and not is_vacuumed:
             raise
-        return f"{_files(gone)} went that cannot be read any more: {paths}"
+        return f"{_files(gone)} went that cannot be read any more: {some([file.path for file in gone])}"
     return ""
 
 
@@ -156,19 +155,22 @@ def some(paths: Sequence[str]) -> str:
     return ", ".join(paths[:NAMED_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
-def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[int]) -> bool:
-    """Whether a row of the files with these hashes matches a row of the frozen source on the plan's ON."""
+def first_match(spark: SparkSession, plan: Plan, version: int, files: Sequence[LogFile]) -> LogFile | None:
+    """One of these ``files`` of a version with a row that matches a row of the frozen source on the plan's ON."""
     merge = analyze(spark, parse_merge(spliced(plan.statement.sql, plan.splices)))
-    files = ", ".join(f"{h}L" for h in hashes)
+    by_hash = {file.file_hash: file for file in files}
+    hashes = ", ".join(f"{h}L" for h in by_hash)
     target = merge.statement.target.reference
     query = (
-        f"{merge.statement.before_select}SELECT 1 FROM {merge.source_sql} JOIN (SELECT * FROM {merge.target_name} "
-        f"VERSION AS OF {version} AS {target} WHERE xxhash64({merge.file_path}) IN ({files})) AS {target} "
+        f"{merge.statement.before_select}SELECT {target}.{FILE} FROM {merge.source_sql} "
+        f"JOIN (SELECT *, xxhash64({merge.file_path}) AS {FILE} FROM {merge.target_name} "
+        f"VERSION AS OF {version} AS {target} WHERE xxhash64({merge.file_path}) IN ({hashes})) AS {target} "
         f"ON {merge.statement.condition}\nLIMIT 1"
     )
     try:
         # bounds of these files may be inexact, and must not hide a match: see prepare_delta_scan.merge_reads
         with confs_set(spark, {**AS_MERGE_READS, **without_rules(spark, ONLY_IN_READS)}):
-            return bool(spark.sql(query).collect())
+            found = spark.sql(query).collect()
     except Exception as error:
         raise translate(error) from error
+    return by_hash[found[0][0]] if found else None

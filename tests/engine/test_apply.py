@@ -66,7 +66,7 @@ def test_disjoint_commits_are_shown_and_let_pass(shop: Any) -> None:
 def test_new_rows_that_the_source_matches_make_it_stale(shop: Any) -> None:
     looked = plan(shop, DATED, rows=0)
     shop.sql("INSERT INTO tgt VALUES (2, 'twin', DATE'2026-01-01')")
-    with pytest.raises(StalePlanError, match="match the source"):
+    with pytest.raises(StalePlanError, match="matches the source"):
         apply(shop, looked)
 
 

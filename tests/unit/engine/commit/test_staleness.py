@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -15,10 +15,10 @@ from engine.commit.staleness import (
     NO_FILE,
     REPLACING,
     Staleness,
-    any_match,
     changed_metadata,
     check_staleness,
     commit_line,
+    first_match,
     some,
 )
 from engine.model.errors import EngineError, UnreachableError
@@ -130,6 +130,7 @@ class Table:
     now: tuple[LogFile, ...] = (file(TOUCHED.path), file(OTHER))
     metadata: LoggedMetadata = METADATA
     matches: Callable[[int], bool] = lambda _: False
+    """Whether the last of the files that are asked for matches, at a version."""
     table_id: str = PLAN.target.table_id
     asked: list[tuple[int, list[int]]] = field(default_factory=list)
     prepared: int = 0
@@ -143,9 +144,9 @@ class Table:
     def collect(self) -> list[dict[str, str]]:
         return [{"id": self.table_id}]
 
-    def any_match(self, version: int, hashes: list[int]) -> bool:
-        self.asked.append((version, hashes))
-        return self.matches(version)
+    def first_match(self, version: int, files: Sequence[LogFile]) -> LogFile | None:
+        self.asked.append((version, [file.file_hash for file in files]))
+        return files[-1] if self.matches(version) else None
 
     def prepare(self) -> None:
         self.prepared += 1
@@ -159,7 +160,7 @@ def judged(
 
     monkeypatch.setattr(staleness, "list_files", lambda *asked: of(asked[2], table.before, table.now))
     monkeypatch.setattr(staleness, "logged_metadata", lambda *asked: of(asked[2], METADATA, table.metadata))
-    monkeypatch.setattr(staleness, "any_match", lambda *asked: table.any_match(asked[2], asked[3]))
+    monkeypatch.setattr(staleness, "first_match", lambda *asked: table.first_match(asked[2], asked[3]))
     return check_staleness(table, plan, version, commits, table.prepare)  # type: ignore[arg-type]
 
 
@@ -220,10 +221,7 @@ def test_new_files_are_asked_whether_they_match(monkeypatch: pytest.MonkeyPatch)
     assert (table.prepared, table.asked) == (1, [(8, [7, 8])])
     table.matches = lambda version: version == 8
     found = judged(table, monkeypatch, commit_of("WRITE"))
-    assert (found.verdict, found.collides) == (
-        "stale",
-        "rows in 2 new files match the source: new.parquet, newer.parquet",
-    )
+    assert (found.verdict, found.collides) == ("stale", "a row of the new file newer.parquet matches the source")
 
 
 @pytest.mark.parametrize(
@@ -243,7 +241,7 @@ def test_what_files_that_the_plan_does_not_touch_held_is_asked_where_it_inserts(
     table.matches = lambda version: version == 7
     assert judged(table, monkeypatch, commit_of("OPTIMIZE")).verdict == "disjoint", "nothing is inserted"
     found = judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
-    assert found.collides == f"rows in 1 file that went match the source: {OTHER}"
+    assert found.collides == f"a row of the file {OTHER}, which went, matches the source"
 
 
 @pytest.mark.parametrize(
@@ -285,7 +283,7 @@ def test_a_commit_that_moved_nothing_is_disjoint(monkeypatch: pytest.MonkeyPatch
 
 
 class Joined:
-    """A session in which the new files have these rows in common with the source."""
+    """A session in which files with these hashes have a row in common with the source."""
 
     def __init__(self, *rows: int) -> None:
         self.rows, self.queries, self.conf = rows, list[str](), Confs({})
@@ -296,18 +294,18 @@ class Joined:
             raise OSError("failed to connect")
         return self
 
-    def collect(self) -> tuple[int, ...]:
-        return self.rows
+    def collect(self) -> tuple[tuple[int], ...]:
+        return tuple((row,) for row in self.rows)
 
 
 def test_new_files_are_joined_with_the_source_on_the_plans_condition(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = SimpleNamespace(target=SimpleNamespace(reference="t"), before_select="", condition="t.key = s.key")
     merge = SimpleNamespace(statement=parsed, source_sql="feed AS s", target_name="orders", file_path="_file")
     monkeypatch.setattr(staleness, "analyze", lambda *_: merge)
-    session = Joined(1)
-    assert any_match(session, PLAN, 9, [7, -8])  # type: ignore[arg-type]
-    assert "orders VERSION AS OF 9 AS t WHERE xxhash64(_file) IN (7L, -8L)" in session.queries[-1]
+    session, files = Joined(7), [file("a", file_hash=-8), file("b", file_hash=7)]
+    assert first_match(session, PLAN, 9, files) == files[1]  # type: ignore[arg-type]
+    assert "orders VERSION AS OF 9 AS t WHERE xxhash64(_file) IN (-8L, 7L)" in session.queries[-1]
     assert "ON t.key = s.key" in session.queries[-1]
-    assert not any_match(Joined(), PLAN, 9, [7])  # type: ignore[arg-type]
+    assert first_match(Joined(), PLAN, 9, files) is None  # type: ignore[arg-type]
     with pytest.raises(UnreachableError):
-        any_match(Joined(-1), PLAN, 9, [7])  # type: ignore[arg-type]
+        first_match(Joined(-1), PLAN, 9, files)  # type: ignore[arg-type]
