@@ -73,9 +73,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     def compose_content(self) -> Iterable[Widget]:
         plan = self._plan
-        title = Content.assemble((table_name(plan.target.name), "bold"), f"  {self._versions()}")
-        what = (sentence(line) for line in self._what())
-        yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
+        yield Sentences(self._head(), id="what")
         if self._codes or self._failing:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
@@ -91,6 +89,17 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         if others:
             yield Sentences((sentence(""), *(self._warning(one) for one in others)))
         yield from self.compose_typed()
+
+    def _head(self) -> Head:
+        title = Content.assemble((table_name(self._plan.target.name), "bold"), f"  {self._versions()}")
+        return (Paragraph(title), *self._where(), *(sentence(line) for line in self._what()), *self._undo())
+
+    def plan_moved(self, moved: Moved | None) -> None:
+        """What was committed to the plan's tables while this is read, None if nothing was."""
+        if moved != self._moved:
+            self._moved = moved
+            for what in self.query("#what").results(Sentences):  # none yet, if it is about to open
+                what.show(self._head())
 
     def _warning(self, remark: Remark) -> Paragraph:
         text = Content.assemble((f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence, lines=True))
@@ -148,7 +157,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         """What changed since the plan was made."""
         told = ["The text was edited since; what is committed is the plan, not the text."] if self._edited else []
         if self._moved is not None:
-            told.append(f"{moved_sentence(self._moved)} Plan again to be sure.")
+            told.append(moved_sentence(self._moved) + ("" if self._moved.own else " Plan again to be sure."))
         return tuple(signed(self.console_app.glyphs.warning, "$text-warning", each) for each in told)
 
     @property

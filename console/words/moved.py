@@ -1,4 +1,5 @@
-"""That a table was committed to since a plan was made, which may make it stale: as far as the ledger knows."""
+"""That a plan was committed elsewhere, or a table of it was committed to since, which may make it stale: as far as the
+ledger knows."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from console.words import undo_sentences
 from console.words.format import parse_time
 from console.words.visible import table_name
 
@@ -14,33 +16,44 @@ if TYPE_CHECKING:
     from engine.model.operation import Operation
     from engine.model.plans import AnyPlan
 
+COMMITTED = ("applied", "undone", "overwritten")
+
 
 @dataclass(frozen=True)
 class Moved:
-    """``now`` is the newest version that is known, None if the table was dropped. ``is_target``: the plan writes it."""
+    """``now`` is the newest version that is known, None if the table was dropped. ``is_target``: the plan writes it.
+    ``own`` is the commit of the plan itself, which another console or the command line made as version ``now``."""
 
     table: str
     planned: int
     now: int | None
     is_target: bool
+    own: Operation | None = None
 
 
 def moved_since(plan: AnyPlan, began: datetime, history: Callable[[str], Iterable[Operation]]) -> Moved | None:
-    """The first table that moved since planning ``began``: the plan's target, or one that its source reads.
+    """The plan's own commit since planning ``began``, else the first table that moved: the plan's target, or one that
+    its source reads.
 
     ``history`` gives the operations of a table by its name or path, newest first."""
     tables = [(plan.target.path, plan.target.name, plan.target.version)]
     if plan.kind == "merge":
         tables += [(name, name, version) for name, version in plan.source.pinned_versions.items()]
     for key, name, planned in tables:
-        for one in history(key):
-            if one.plan_id != plan.plan_id and _is_later(one, began) and _moves(one, planned):
-                return Moved(name, planned, one.version, is_target=name == plan.target.name)
+        later = [one for one in history(key) if _is_later(one, began)]
+        own = next((one for one in later if one.plan_id == plan.plan_id and one.status in COMMITTED), None)
+        newest = own or next((one for one in later if one.plan_id != plan.plan_id and _moves(one, planned)), None)
+        if newest is not None:
+            return Moved(name, planned, newest.version, name == plan.target.name, own)
     return None
 
 
 def sentence(moved: Moved) -> str:
     """What happened, and what it means for the plan."""
+    if moved.own is not None:
+        at = f", as v{moved.now}" if moved.now is not None else ""
+        gone = undo_sentences.GONE.get(moved.own.status, "")
+        return f"This plan was committed already{at}, by another console or the command line. {gone}".rstrip()
     table = table_name(moved.table)
     if moved.now is None:
         return f"{table} was dropped since this plan: stale."

@@ -268,6 +268,27 @@ async def test_a_plan_is_marked_as_soon_as_another_merge_commits_into_its_table(
         await operator.misses("since this plan")
 
 
+async def test_a_plan_that_was_committed_elsewhere_says_so_even_in_the_dialog_that_asks(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        plan = operator.merge.plan
+        assert plan is not None
+        await operator.press("c")
+        await operator.sees("Commit plan", "v41 → v42")
+        # `deltamerge-console apply` of the saved plan
+        backend.ledger = [a_commit(plan_id=plan.plan_id, version=42), *backend.ledger]
+        operator.app.ledger_changed()
+        await operator.sees("planned at v41", "This plan was committed already, as v42, by another console or the")
+        assert "to be sure" not in operator.screen
+        await operator.press("escape", "c")
+        await operator.sees("⚠ This plan was committed already, as v42", "Cannot be committed")
+        backend.ledger = [a_commit(plan_id=plan.plan_id, version=42, status="undone"), *backend.ledger[1:]]
+        operator.app.ledger_changed()
+        await operator.sees("This commit is taken back.")
+        await operator.press("r")
+        await operator.misses("committed already")
+
+
 MOVES = {
     "sales.orders was dropped since this plan: stale": {"kind": "drop", "version": None},
     "sales.orders moved from v41 to v43 since": {"kind": "restore"},

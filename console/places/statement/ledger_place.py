@@ -14,6 +14,7 @@ from console.words.moved import Moved, moved_since
 from console.work import Failure
 
 if TYPE_CHECKING:
+    from console.dialogs.commit import CommitDialog
     from console.words.projection import Projection
     from engine.model.operation import Operation as Recorded
     from engine.model.plans import AnyPlan
@@ -29,6 +30,8 @@ class LedgerPlace(StepsPlace):
         self.planning_began = EVER
         self.moved: Moved | None = None
         """What was committed since the plan to a table that it writes or reads."""
+        self.dialog: CommitDialog | None = None
+        """The one that asks whether to commit the plan, while it is open."""
 
     def _project(self, plan: AnyPlan) -> None:
         if plan.kind != "merge":
@@ -59,7 +62,8 @@ class LedgerPlace(StepsPlace):
             self._ask_what_became(*self.failed)
         # what is shown of a commit may be taken back, and be there again
         plan, committed = self.plan, self.committed
-        if plan is not None and committed is None:
+        is_committing = self.operation is not None and self.operation.kind == "committing"
+        if plan is not None and committed is None and not is_committing:
             self._ask_what_moved(plan)
         if plan is None or committed is None or not committed.op_id:
             return
@@ -80,13 +84,15 @@ class LedgerPlace(StepsPlace):
         def found(moved: Moved | None) -> None:
             self.moved = moved
             self.preview.plan_moved(moved)
+            if self.dialog is not None:
+                self.dialog.plan_moved(moved)
 
         self.ask(
             "moved",
             lambda: moved_since(plan, self.planning_began, partial(self.backend.history, limit=RECENT)),
             found,
             lambda _: None,
-            of=lambda: (self.plan_id, self.committed),
+            of=lambda: (self.plan_id, self.operation, self.committed),
         )
 
     def _ask_what_became(self, plan: AnyPlan, failure: Failure) -> None:

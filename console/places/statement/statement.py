@@ -23,6 +23,7 @@ from console.widgets.editor import SqlEditor
 from console.widgets.running import Running
 from console.words import create_sentences, outcome_sentences, plan_summary
 from console.words.format import short_id
+from console.words.moved import sentence as moved_sentence
 from console.words.visible import table_name
 from console.work import Failure
 
@@ -171,17 +172,15 @@ class StatementPlace(LedgerPlace):
         from console.dialogs.commit import CommitDialog
         from engine.commit.policy import to_be_typed
 
-        self.app.push_screen(
-            CommitDialog(
-                plan,
-                edited=self._edited(),
-                typed=to_be_typed(self.backend.policy, plan),
-                projection=self.projection,
-                rehearsal=self.rehearsal,
-                moved=self.moved,
-            ),
-            partial(self._confirmed, plan),
+        self.dialog = CommitDialog(
+            plan,
+            edited=self._edited(),
+            typed=to_be_typed(self.backend.policy, plan),
+            projection=self.projection,
+            rehearsal=self.rehearsal,
+            moved=self.moved,
         )
+        self.app.push_screen(self.dialog, partial(self._confirmed, plan))
 
     action_why_not_commit = action_commit
 
@@ -191,11 +190,14 @@ class StatementPlace(LedgerPlace):
         if self.committed is not None:
             at = self.committed.version
             return f"This plan is committed already, as v{at}." if at is not None else "This plan is applied already."
+        if self.moved is not None and self.moved.own is not None:
+            return moved_sentence(self.moved)
         if self.console_app.status.spark == "lost":
             return f"Spark is lost: {self.console_app.spark_again()}. The plan is kept."
         return plan_summary.why_not_committable(plan)
 
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:
+        self.dialog = None
         if accepted is None:
             # gone before another dialog could be confirmed
             self.notify("Nothing was committed.", timeout=2)
