@@ -32,14 +32,15 @@ ALWAYS_TOLD = frozenset(
 
 
 def summary(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
-    """What a person must know before committing: the first lines of the page, alone."""
-    return Group(Text(plan_summary.headline(plan, glyphs, width), BOLD), Text(""), *_verdict(plan, glyphs))
+    """What a person must know before committing: the first lines of the page, and each warning in its sentence."""
+    return _summary(plan, glyphs, width, _warnings_named(plan, glyphs))
 
 
 def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
     """The whole plan, ``width`` columns wide."""
     errors, warnings = plan_summary.by_severity(plan.warnings)
-    parts: list[RenderableType] = [summary(plan, glyphs, width), Text(_made(plan, glyphs), QUIET)]
+    first = _summary(plan, glyphs, width, _warnings_counted(plan, glyphs))
+    parts: list[RenderableType] = [first, Text(_made(plan, glyphs), QUIET)]
     for title, body in (
         ("Files", [*_files(plan, glyphs, width)]),
         ("Conflicts", [*_conflicts(plan, glyphs)]),
@@ -61,6 +62,26 @@ def _made(plan: Plan, glyphs: Glyphs) -> str:
     spent = sum(plan.timings.values())
     took = f" {glyphs.dot} planned in {duration(spent)}" if spent else ""
     return f"  plan {short_id(plan.plan_id)} {glyphs.dot} {local_time(plan.created_at, zone=True)}{took}"
+
+
+def _summary(plan: Plan, glyphs: Glyphs, width: int, warnings: Iterator[RenderableType]) -> RenderableType:
+    lines = [*_verdict(plan, glyphs)]
+    if plan.refused is None:
+        lines += [*warnings, *policy(plan, glyphs), *undo(plan, glyphs)]
+    return Group(Text(plan_summary.headline(plan, glyphs, width), BOLD), Text(""), *lines)
+
+
+def _warnings_counted(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    errors, _ = plan_summary.by_severity(plan.warnings)
+    if counted := plan_summary.warnings_counted(plan.warnings):
+        yield signed(*((glyphs.error, ERROR) if errors else (glyphs.warning, WARNING)), counted)
+
+
+def _warnings_named(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    errors, warnings = plan_summary.by_severity(plan.warnings)
+    for found, sign, style in ((errors, glyphs.error, ERROR), (warnings, glyphs.warning, WARNING)):
+        for one in found:
+            yield signed(sign, style, f"[{visible(one.code)}] {visible(one.sentence)}")
 
 
 def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
@@ -90,14 +111,8 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
     if plan.session.staged:
         yield signed(glyphs.points_to, POINTER, plan_summary.staged(plan.session.staged))
-    if not refused:
-        if plan.expectations:
-            yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
-        errors, _ = plan_summary.by_severity(plan.warnings)
-        if counted := plan_summary.warnings_counted(plan.warnings):
-            yield signed(*((glyphs.error, ERROR) if errors else (glyphs.warning, WARNING)), counted)
-        yield from policy(plan, glyphs)
-        yield from undo(plan, glyphs)
+    if not refused and plan.expectations:
+        yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
 
 
 def worst_sign(results: Sequence[ExpectationResult], glyphs: Glyphs) -> tuple[str, str]:

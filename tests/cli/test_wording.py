@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from console.cli import apply_command
 from console.words import markdown
 from console.words.format import to_the_second
 from console.words.outcome_sentences import read
 from console.words.plan_summary import rewrites_all
-from engine.model.errors import RefusedError
-from engine.model.plan import Plan, Refused
+from engine.model.errors import RefusedError, UnreachableError
+from engine.model.plan import Plan, Refused, Remark
+from engine.model.plan_file import write_plan
 from engine.recovery.undo import undo
 from engine.spark.spark_errors import one_line
 from tests.cli.running import Shell
@@ -101,3 +104,19 @@ def test_the_commit_that_makes_a_table_read_no_version() -> None:
 def test_a_time_for_people_has_no_fractions() -> None:
     assert to_the_second("2026-11-20T12:04:11.123Z") == "2026-11-20T12:04:11Z"
     assert to_the_second("2026-11-20T12:04:11Z") == "2026-11-20T12:04:11Z"
+
+
+@pytest.mark.parametrize("how_many", [1, 2])
+def test_apply_names_each_warning_whether_it_asks_or_not(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how_many: int
+) -> None:
+    def no_spark(*_: object) -> None:
+        raise UnreachableError("SPARK_UNREACHABLE", "No Spark is there.")
+
+    monkeypatch.setattr(apply_command, "attach", no_spark)
+    warnings = tuple(Remark(code=f"CODE_{n}", sentence=f"Look at {n}.") for n in range(how_many))
+    write_plan(tmp_path / "p.json", make_plan(warnings=warnings))
+    for options, ends in (((), "NOT_CONFIRMED"), (("--yes",), "SPARK_UNREACHABLE")):
+        ran = shell("apply", tmp_path / "p.json", *options)
+        assert f"[{ends}]" in ran.err
+        assert all(f"⚠ [{one.code}] {one.sentence}\n" in ran.err for one in warnings)
