@@ -10,7 +10,7 @@ import click
 from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.printed_help import CliCommand
-from console.cli.streams import glyphs, paper, print_json, put, show
+from console.cli.streams import glyphs, print_json, put, show
 from console.words.format import local_time, number
 from console.words.outcome_sentences import (
     PROGRAM_GONE,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from console.words.glyphs import Glyphs
     from engine.model.operation import Operation
     from engine.model.plans import OperationDetail
-
-WIDE = 100
 
 
 @click.command(cls=CliCommand, epilog=told_codes(WITHOUT_SPARK))
@@ -72,25 +70,23 @@ def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
 
 
 def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], signs: Glyphs) -> RenderableType:
+    from rich.table import Column
     from rich.text import Text
 
-    from console.cli.view_plan import table
+    from console.cli.sheet import QUIET, Listing
 
-    # a narrow terminal has room for them below the table's name only
-    wide = paper().width >= WIDE
     headers = ("id", "started", "kind", "status", "table", "version", "rows")
-    rows = table(*(headers if wide else headers[:-1]), right=("version",))
-    for column in (0, 1, 2, 3):
-        rows.columns[column].no_wrap = True
+    columns = (Column(header, justify="right" if header == "version" else "left") for header in headers)
+    rows = Listing(*columns, below=("rows", "table"))
     for one in found:
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
         changed = changed_rows(metrics.get(one.op_id, {}), signs)
         cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(table_name(one.table)), version)
-        rows.add_row(*cells, *([changed] if wide else []))
+        rows.add_row(*cells, changed)
         gone = PROGRAM_GONE if one.program_gone else ""
-        for more in filter(None, ("" if wide else changed, rehearsed_as(one.rehearsed), gone, one.error)):
-            rows.add_row("", "", "", "", Text(visible(more), "dim"))
+        for more in filter(None, (rehearsed_as(one.rehearsed), gone, one.error)):
+            rows.add_below(Text(visible(more), QUIET))
     return rows
 
 

@@ -227,7 +227,7 @@ def test_a_statement_that_delta_refuses_is_not_given_to_be_copied(shell: Shell, 
     assert "RESTORE" not in out
 
 
-@pytest.mark.parametrize("columns", ["20", "60"])
+@pytest.mark.parametrize("columns", ["20", "50"])
 def test_a_narrow_terminal_has_every_column(
     shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
@@ -250,3 +250,37 @@ def test_what_goes_on_below_a_row_is_no_row_of_its_own(
     monkeypatch.setenv("COLUMNS", "60")
     ledger.failed(ledger.begin(make_plan()), "[X] broke")
     assert "\n  [X] broke\n" in shell("history").out
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_what_goes_on_below_a_row_has_the_whole_width(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    error = " ".join(["[STALE_PLAN]", *["demo.orders moved from v2 to v3 since the plan"] * 4])
+    ledger.record_planned(make_plan("plan-1"))
+    ledger.failed(ledger.begin(make_plan("plan-2")), error)
+    ledger.record_planned(make_plan("plan-3"))
+    header, *lines = shell("history").out.splitlines()
+    below = [line for line in lines if line.startswith("  ")]
+    assert " ".join(line.strip() for line in below) == error
+    assert all(int(columns) - len("[STALE_PLAN]") < len(line) <= int(columns) for line in below[:-1])
+    rows = [line for line in lines if line not in below]
+    assert [line[header.index("status") :].split()[1:3] for line in rows] == [
+        ["planned", "demo.orders"],
+        ["failed", "demo.orders"],
+        ["planned", "demo.orders"],
+    ]
+    assert {line.index("demo.orders") for line in rows} == {header.index("table")}
+
+
+def test_names_that_do_not_fit_stand_below_and_are_not_folded(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    op_id = ledger.begin(make_plan(table="lake.bronze.customer_orders_daily"))
+    ledger.applied(op_id, make_outcome(op_id))
+    header, row, below = shell("history").out.splitlines()
+    assert header.split() == ["id", "started", "kind", "status", "version"]
+    assert row.split()[-2:] == ["applied", "v8"]
+    assert below == "  lake.bronze.customer_orders_daily  ~900"
