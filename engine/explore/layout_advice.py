@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.merge.session_definitions import if_found
-from engine.model.counted import count
+from engine.model.counted import count, number
 from engine.model.plan import Plan
+from engine.spark.confs import is_on
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected, translate
 from engine.sql.names import quote, string
@@ -38,7 +39,7 @@ WORTH_HALF = 0.5
 TOO_MANY_SMALL = 10
 SKEWED, PARTITIONS_TO_COMPARE = 8, 4
 
-Code = Literal["CLUSTER_BY_KEY", "SMALL_FILES", "PARTITION_SKEW", "NO_STATISTICS"]
+Code = Literal["CLUSTER_BY_KEY", "REWRITE_AMPLIFICATION", "SMALL_FILES", "PARTITION_SKEW", "NO_STATISTICS"]
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,18 @@ class LayoutAdvice:
 
 
 @dataclass(frozen=True)
+class AppliedMerge:
+    """A merge of the ledger that was committed into the table. ``metrics`` are what Delta counted, and what was
+    promised where it tells nothing."""
+
+    plan: Plan
+    metrics: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class PastMerge:
-    """A merge of the ledger into the table: the bytes it had to look at, and by column what its keys were between.
-    ``alias`` is the target's, "" if it had none: the table's own name stands before its columns then."""
+    """The keys of an applied merge: the bytes it had to look at, and by column what they were between. ``alias`` is the
+    target's, "" if it had none: the table's own name stands before its columns then."""
 
     alias: str
     bytes_read: int
@@ -66,10 +76,12 @@ def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[Lay
     try:
         detail, files = logged_files(spark, name)
         columns = schema_of(spark, f"SELECT * FROM {name}").names
-        merges = past_merges(history, str(detail["id"]), columns)
+        applied = applied_merges(history, str(detail["id"]))
+        merges = past_merges(applied, columns)
         keys = tuple(dict.fromkeys(column for merge in merges for column in merge.bounds))
         return (
             *cluster_by_key(spark, name, detail, files, merges, columns),
+            *rows_written_again(name, detail["properties"] or {}, applied),
             *small_files(name, files),
             *partition_skew(files),
             *no_statistics(name, files, keys, columns),
@@ -78,22 +90,31 @@ def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[Lay
         raise translate(error) from error
 
 
-def past_merges(history: History, table_id: str, columns: Sequence[str]) -> tuple[PastMerge, ...]:
-    """The newest merges that were committed into the table and whose keys had bounds, by the names of its columns."""
-    names = {column.lower(): column for column in columns}
-    merges: list[PastMerge] = []
+def applied_merges(history: History, table_id: str) -> tuple[AppliedMerge, ...]:
+    """The newest merges that were committed into the table."""
+    merges: list[AppliedMerge] = []
     for operation in history.list(limit=OPERATIONS):
         if operation.kind != "merge" or operation.status != "applied":
             continue
-        plan = history.get(operation.op_id).plan
-        if isinstance(plan, Plan) and plan.target.table_id == table_id:
-            typed = {name_parts(one.column)[-1].lower(): one.text for one in plan.scan.derived if one.text}
-            bounds = {names[column]: text for column, text in typed.items() if column in names}
-            if bounds:
-                alias = parse_merge(plan.statement.sql).target.alias or ""
-                merges.append(PastMerge(alias, plan.scan.bytes_after, bounds))
+        detail = history.get(operation.op_id)
+        if isinstance(detail.plan, Plan) and detail.plan.target.table_id == table_id:
+            counted = {} if detail.outcome is None else detail.outcome.metrics
+            merges.append(AppliedMerge(detail.plan, {**detail.plan.promise, **counted}))
         if len(merges) == MERGES:
             break
+    return tuple(merges)
+
+
+def past_merges(applied: Iterable[AppliedMerge], columns: Sequence[str]) -> tuple[PastMerge, ...]:
+    """Those of which the keys had bounds, by the names of the table's columns."""
+    names = {column.lower(): column for column in columns}
+    merges: list[PastMerge] = []
+    for plan in (one.plan for one in applied):
+        typed = {name_parts(one.column)[-1].lower(): one.text for one in plan.scan.derived if one.text}
+        bounds = {names[column]: text for column, text in typed.items() if column in names}
+        if bounds:
+            alias = parse_merge(plan.statement.sql).target.alias or ""
+            merges.append(PastMerge(alias, plan.scan.bytes_after, bounds))
     return tuple(merges)
 
 
@@ -169,6 +190,27 @@ def rows_between(
 
 def _whole_files(share: float, files: int) -> int:
     return min(files, int(share * files) + 1)
+
+
+def rows_written_again(
+    name: str, properties: Mapping[str, str], applied: Iterable[AppliedMerge]
+) -> Iterable[LayoutAdvice]:
+    """Deletion vectors, if the plans of past merges advised them and the table does without."""
+    found = [one for one in applied if any(advice.code == "REWRITE_AMPLIFICATION" for advice in one.plan.advice)]
+    if not found or is_on(properties, "delta.enableDeletionVectors", "false"):
+        return ()
+    copied = sum(one.metrics.get("numTargetRowsCopied", 0) for one in found)
+    changed = sum(one.metrics.get(f"numTargetRows{done}", 0) for one in found for done in ("Updated", "Deleted"))
+    return (
+        LayoutAdvice(
+            "REWRITE_AMPLIFICATION",
+            "With deletion vectors, merges write the rows that change and not those beside them. Readers that do not "
+            "know them cannot read the table then.",
+            f"{count(len(found), 'merge')} of the ledger wrote {number(copied)} unchanged rows again to change "
+            f"{number(changed)}",
+            f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+        ),
+    )
 
 
 def small_files(name: str, files: Sequence[LogFile]) -> Iterable[LayoutAdvice]:

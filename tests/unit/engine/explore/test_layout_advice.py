@@ -6,12 +6,30 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from engine.explore.layout_advice import GOOD_FILE, no_statistics, partition_skew, past_merges, small_files
+from engine.explore.layout_advice import (
+    GOOD_FILE,
+    AppliedMerge,
+    applied_merges,
+    no_statistics,
+    partition_skew,
+    past_merges,
+    rows_written_again,
+    small_files,
+)
+from engine.model.plan import Plan, Remark
 from engine.model.scan import DerivedConjunct
 from engine.table.log_file import LogFile
-from tests.engine.plans import make_plan
+from tests.engine.plans import make_outcome, make_plan
 
 COLUMNS = ("id", "late", "key")
+
+
+def applied(plan: Plan, metrics: dict[str, int] | None = None) -> tuple[AppliedMerge, ...]:
+    """What a ledger in which ``plan`` was applied has of its table; ``metrics``: what Delta counted."""
+    done = SimpleNamespace(kind="merge", status="applied", op_id="op")
+    outcome = None if metrics is None else make_outcome("op").model_copy(update={"metrics": metrics})
+    history: Any = SimpleNamespace(list=lambda **_: [done], get=lambda _: SimpleNamespace(plan=plan, outcome=outcome))
+    return applied_merges(history, plan.target.table_id)
 
 
 def a_file(size: int, stats: dict[str, Any] | None = None, **partition: str | None) -> LogFile:
@@ -57,11 +75,18 @@ def test_the_keys_of_past_merges_are_the_columns_of_the_table_whatever_their_cap
     made = make_plan()
     keys = [DerivedConjunct(column=one, text=f"{one} = 1") for one in ("T.ID", "t.`Key`", "t.gone")]
     scan = made.scan.model_copy(update={"derived": (*keys, DerivedConjunct(column="late", text="", why_not="NULL"))})
-    done = SimpleNamespace(kind="merge", status="applied", op_id="op")
-    history: Any = SimpleNamespace(
-        list=lambda **_: [done], get=lambda _: SimpleNamespace(plan=made.model_copy(update={"scan": scan}))
-    )
-    (found,) = past_merges(history, made.target.table_id, COLUMNS)
+    merges = applied(made.model_copy(update={"scan": scan}))
+    (found,) = past_merges(merges, COLUMNS)
     assert found.bounds == {"id": "T.ID = 1", "key": "t.`Key` = 1"}
     # one whose keys are all gone says nothing of the table
-    assert past_merges(history, made.target.table_id, ["other"]) == ()
+    assert past_merges(merges, ["other"]) == ()
+
+
+def test_merges_that_wrote_many_rows_again_advise_deletion_vectors_till_the_table_has_them() -> None:
+    advised = make_plan(advice=(Remark(code="REWRITE_AMPLIFICATION", sentence="Many are written again."),))
+    (found,) = rows_written_again("t", {}, applied(advised))
+    assert found.evidence == "1 merge of the ledger wrote 49,100 unchanged rows again to change 900"
+    (counted,) = rows_written_again("t", {}, applied(advised, {"numTargetRowsCopied": 48_000}))
+    assert "wrote 48,000 unchanged rows" in counted.evidence
+    assert not list(rows_written_again("t", {"delta.enableDeletionVectors": "true"}, applied(advised)))
+    assert not list(rows_written_again("t", {}, applied(make_plan())))
