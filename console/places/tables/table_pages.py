@@ -240,7 +240,8 @@ def advice_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     found = backend.table_advice(shown.name)
     rows: list[Row] = [tuple(map(visible, (one.sentence, one.evidence, one.command))) for one in found]
     columns = [Column("advice", fit="end"), Column("evidence", fit="end"), Column("the command, run by you", fit="end")]
-    head = (sentence("Out of the table's files and the merges in the history. Enter shows one in full."),)
+    of_what = "Out of the table's files and its newest applied merges in the history, 20 at most."
+    head = (sentence(f"{of_what} Enter shows one in full."),)
     return Page(head, Table(columns, rows, "Nothing to advise.", key=lambda at: found[at].code + found[at].command))
 
 
