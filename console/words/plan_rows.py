@@ -21,14 +21,18 @@ MAX_FILES = 12
 MAX_SAMPLES = 20
 MAX_IDENTIFYING = 3  # unchanged cells that show which row it is
 CELL_WIDTH = 40
+FAR_APART = 100
+"""An upper bound that is more than so many times the lower one tells a person nothing."""
 
 
 def estimated(estimate: int | Estimate) -> str:
-    """``1,000``, or ``1 to 2`` if only bounds are known."""
+    """``1,000``, or ``1 to 2`` if only bounds are known, or ``at least 1`` if these are far apart."""
     if isinstance(estimate, int):
         return number(estimate)
     if estimate.low == estimate.high:
         return number(estimate.low)
+    if 0 < FAR_APART * estimate.low < estimate.high:
+        return f"at least {number(estimate.low)}"
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
 

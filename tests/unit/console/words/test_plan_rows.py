@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from console.words.glyphs import ASCII
-from console.words.plan_rows import plan_keys, sample_text
-from engine.model.plan import Sample
+from console.words.plan_rows import estimated, plan_keys, sample_text
+from engine.model.plan import Estimate, Sample
 from tests.console.samples import a_plan
 
 
@@ -23,3 +25,17 @@ def test_a_column_of_the_source_that_is_called_as_one_of_the_target_is_no_key() 
     sql = "MERGE INTO shop.orders AS `my t` USING feed AS s ON `my t`.order_id = s.status WHEN MATCHED THEN DELETE"
     statement = plan.statement.model_copy(update={"sql": sql, "condition": "`my t`.order_id = s.status"})
     assert plan_keys(plan.model_copy(update={"statement": statement}), ["status", "order_id"]) == ("order_id",)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (1, 2, "1 to 2"),
+        (1, 164_712, "at least 1"),
+        (100_000, 200_000, "100,000 to 200,000"),
+        (0, 2_000, "0 to 2,000"),
+        (3, 3, "3"),
+    ],
+)
+def test_an_upper_bound_that_tells_nothing_is_left_out(low: int, high: int, told: str) -> None:
+    assert estimated(Estimate(low=low, high=high)) == told
