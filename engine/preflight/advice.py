@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.merge.plan_writes import PERSISTENT_VECTORS
 from engine.merge.volatile_parts import CALLED_DETERMINISTIC, clock_parts
 from engine.model.counted import count
 from engine.model.plan import Estimate, Remark
@@ -142,11 +143,13 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
     copied = promise.metrics["numTargetRowsCopied"]
     if rows and copied / rows > 0.9 and copied > 1_000:
         changed = promise.metrics["numTargetRowsUpdated"] + promise.metrics["numTargetRowsDeleted"]
+        enabled = is_on(basis.target.properties, "delta.enableDeletionVectors", "false")
         yield Remark(
             code="REWRITE_AMPLIFICATION",
             sentence=f"{copied:,} unchanged rows are written again to change {changed:,}.",
-            evidence="Deletion vectors avoid it: ALTER TABLE … SET TBLPROPERTIES "
-            "('delta.enableDeletionVectors' = 'true').",
+            evidence=f"Deletion vectors avoid it, which the table has: {PERSISTENT_VECTORS} is false."
+            if enabled and not is_on(basis.confs, PERSISTENT_VECTORS)
+            else "Deletion vectors avoid it: ALTER TABLE … SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true').",
         )
     if basis.merge.statement.not_matched_by_source:
         yield Remark(

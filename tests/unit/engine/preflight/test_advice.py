@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql.types import ArrayType, IntegerType, TimestampType
 
+from engine.merge.plan_writes import PERSISTENT_VECTORS
 from engine.model.conflicts import Conflicts
 from engine.model.plan import Estimate
 from engine.preflight.advice import FAIL_IF_SOURCE_CHANGED, MUST_ACCEPT, advice_of, warnings_of
@@ -182,6 +183,14 @@ def test_what_must_be_accepted_are_results_that_are_wrong() -> None:
 )
 def test_much_that_is_written_again_for_little_is_told(rows: int, copied: int, found: bool) -> None:
     assert advised(rows=rows, metrics={"Copied": copied, "Updated": 1}) == ["REWRITE_AMPLIFICATION"] * found
+
+
+def test_a_table_that_has_deletion_vectors_is_not_told_to_enable_them() -> None:
+    much = {"rows": 10_000, "metrics": {"Copied": 9_999, "Updated": 1}}
+    off = {"confs": {PERSISTENT_VECTORS: "false"}, "properties": {"delta.enableDeletionVectors": "true"}}
+    (plain,), (has_them,) = advice_of(findings(**much)), advice_of(findings(**much, **off))
+    assert "ALTER TABLE" in plain.evidence
+    assert has_them.evidence == f"Deletion vectors avoid it, which the table has: {PERSISTENT_VECTORS} is false."
 
 
 def test_what_makes_a_merge_dear_is_told() -> None:
