@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import pytest
 
@@ -12,9 +13,12 @@ from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
 from console.places.statement.plan_pages import VIEWS
+from console.places.tables.table_pages import advice_page
+from console.places.tables.table_shown import Shown
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
 from console.work import Failure
+from engine.explore.layout_advice import MERGES
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, OperationStatus
 from engine.model.plan import Refused
@@ -213,3 +217,11 @@ def test_an_operation_has_one_word() -> None:
     one = an_operation(kind="create_table", sql="CREATE TABLE t SHALLOW CLONE s")
     detail = OperationDetail(operation=one, plan=None, outcome=None)
     assert text(sql_page(detail, UNICODE)).startswith("clone of t, plan ")
+
+
+def test_the_advice_on_a_table_says_which_merges_it_looked_at() -> None:
+    backend: Any = SimpleNamespace(table_advice=lambda _: ())
+    detail: Any = None
+    said = text(advice_page(backend, Shown("t"), detail))
+    assert f"its newest applied merges in the history, {MERGES} at most" in said
+    assert said.endswith("Nothing to advise.")
