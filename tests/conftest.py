@@ -26,17 +26,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # nohup has it ignore a terminal that is closed, which one test closes.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# In this order: those of stores and several drivers wait much, so they run beside others that do not.
 LONGEST = (
     "test_random_merges.py",
+    "test_store_s3.py",
     "test_as_people_write_it.py",
-    "test_should_materialize_source.py",
     "test_metadata_errors.py",
+    "test_log_store.py",
+    "test_should_materialize_source.py",
     "test_fidelity.py",
     "test_metamorphic.py",
-    "test_undo_possible.py",
-    "test_store_s3.py",
     "test_outages.py",
-    "test_log_store.py",
+    "test_undo_possible.py",
 )
 # The demo, the command line and the terminal are tested with the confs that users get.
 TEST_CONFS = {
@@ -83,13 +84,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each file goes to one worker, all that needs the classic session to the same: it is a JVM of its own for each.
     Some ask for it by a parameter.
 
-    The longest come first, so that no worker is left alone with one at the end.
+    The longest come first, in their order, so that no worker is left alone with one at the end.
     """
     for item in items:
         asked = item.callspec.params.values() if hasattr(item, "callspec") else ()
         is_classic = "classic" in (*getattr(item, "fixturenames", ()), *(one for one in asked if isinstance(one, str)))
         item.add_marker(pytest.mark.xdist_group("classic" if is_classic else item.path.stem))
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    order = {name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
     mark_nightly(items)
 
 

@@ -60,8 +60,9 @@ class Operator:
             await self.until(lambda text=text: self._shows(text), text)  # type: ignore[misc]
 
     def _shows(self, text: str) -> bool:
+        screen = self.screen
         # a sentence may wrap
-        return text in self.screen or text in " ".join(self.screen.split())
+        return text in screen or text in " ".join(screen.split())
 
     async def misses(self, text: str) -> None:
         """Wait until this is gone from the screen."""
