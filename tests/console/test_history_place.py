@@ -577,8 +577,13 @@ async def test_the_page_of_a_commit_says_that_it_was_taken_back(backend: FakeBac
         undone = {"op_id": committed.op_id, "status": "undone"}
         backend.ledger = [backend.ledger[0].model_copy(update=undone), *backend.ledger]
         operator.app.ledger_changed()
-        await operator.sees("This commit is taken back.")
+        await operator.sees("This commit is taken back.", "kept its promise · made v42 of sales.orders · read v41")
         assert "undo: RESTORE TABLE" not in operator.screen
+        # taken back itself, the undo made another version
+        backend.ledger = [backend.ledger[0].model_copy(update={"status": "applied"}), *backend.ledger[1:]]
+        operator.app.ledger_changed()
+        await operator.misses("This commit is taken back.")
+        await operator.sees("made v42 of sales.orders")
 
 
 @pytest.mark.parametrize("looked", [samples.an_undo, samples.a_dropping_undo])

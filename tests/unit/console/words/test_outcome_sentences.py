@@ -43,6 +43,14 @@ def test_what_a_commit_did(changes: dict[str, Any], told: str) -> None:
     assert words.outcome(make_outcome("op").model_copy(update=changes), make_plan()) == told
 
 
+def test_where_the_table_may_have_moved_on_the_version_is_told_as_past() -> None:
+    made = f"kept its promise · made v8 of {NAME} · read v7 · 6.2 s"
+    outcome = make_outcome("op").model_copy(update={"kept": True, "duration_ms": 6200})
+    assert words.outcome(outcome, make_plan(), past=True) == made
+    # what --undo took back at once
+    assert words.outcome(outcome.model_copy(update={"undone_as": 9}), make_plan()) == made
+
+
 def test_a_table_that_is_only_added_to_the_catalog_has_no_version() -> None:
     plan, outcome = make_create_plan(effect="adopt"), make_outcome("op").model_copy(update={"version": None})
     assert words.outcome(outcome, plan) == f"{NAME} is in the catalog; nothing was committed"
