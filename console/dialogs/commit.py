@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button
+from typing_extensions import override
 
 from console.dialogs.writing import WritingDialog
 from console.widgets.accept import Accept
@@ -112,8 +113,17 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
     def confirm_label(self) -> str:
         return self.console_app.with_keys("{commit.confirm}  commit")
 
-    def may_confirm(self) -> bool:
-        return self._all_accepted() and super().may_confirm()
+    @override
+    def missing(self) -> str:
+        if not (boxes := self._not_accepted()):
+            return super().missing()
+        more = f" and {len(boxes) - 1} more" if len(boxes) > 1 else ""
+        named = visible(boxes[0].name or "")
+        return f"Each warning has to be accepted first. Not yet: {named}{more} (tab, then space)."
+
+    @override
+    def missing_at(self) -> Widget | None:
+        return next(iter(self._not_accepted()), None) or super().missing_at()
 
     @on(Accept.Changed)
     def _changed(self) -> None:
@@ -125,13 +135,10 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     @on(Button.Pressed, "#confirm")
     def action_commit(self) -> None:
-        if not self._all_accepted():
-            self.notify("Each warning has to be accepted first.", severity="warning")
-        else:
-            self.confirmed((*self._codes, *(one.code for one in self._failing)))
+        self.confirmed((*self._codes, *(one.code for one in self._failing)))
 
-    def _all_accepted(self) -> bool:
-        return all(box.value for box in self.query(Accept))
+    def _not_accepted(self) -> list[Accept]:
+        return [box for box in self.query(Accept) if not box.value]
 
     def _where(self) -> Head:
         status, glyphs = self.console_app.status, self.console_app.glyphs

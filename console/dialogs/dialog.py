@@ -53,6 +53,7 @@ class Dialog(ModalScreen[Result], Asking):
             yield Static(Content(self.title_text()), id="title", markup=False)
             with VerticalScroll(id="content", can_focus=False):
                 yield from self.compose_content()
+            yield from self.compose_foot()
             with Horizontal(id="buttons"):
                 yield from self.compose_buttons()
 
@@ -102,6 +103,10 @@ class Dialog(ModalScreen[Result], Asking):
 
     def compose_content(self) -> Iterable[Widget]:
         raise NotImplementedError
+
+    def compose_foot(self) -> Iterable[Widget]:
+        """What stays in sight above the buttons. To be overridden."""
+        return ()
 
     def compose_buttons(self) -> Iterable[Widget]:
         raise NotImplementedError

@@ -109,11 +109,19 @@ async def test_a_warning_has_to_be_accepted_before_it_can_be_committed(backend: 
         await operator.plan(MERGE_SQL)
         await operator.press("c")
         await operator.sees("[REWRITES_MOST_OF_TABLE]", "not accepted yet")
+        # the button does not look as if it did something
+        await operator.sees("not yet: ctrl+y  commit")
         await operator.press("ctrl+y")
-        await operator.sees("Each warning has to be accepted first.")
+        await operator.sees(
+            "Each warning has to be accepted first. Not yet:", "REWRITES_MOST_OF_TABLE (tab, then space)."
+        )
+        # a notice would go while the dialog stays
+        assert not operator.app._notifications
         assert not backend.called("apply")
         await operator.press("shift+tab", "space")
         await operator.until(lambda: "accepted" in operator.screen and "not accepted yet" not in operator.screen)
+        assert "not yet:" not in operator.screen.lower()
+        assert "has to be accepted" not in operator.screen
         await operator.press("ctrl+y")
         await operator.sees("kept its promise")
         assert backend.called("apply")[0][1] == ("REWRITES_MOST_OF_TABLE",)
