@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -15,7 +15,7 @@ from textual.notifications import SeverityLevel
 from textual.signal import Signal
 
 from console.catalog import Catalog
-from console.status import Job, Status
+from console.status import WRITES, Job, Status
 from console.words.format import duration
 from console.words.glyphs import Glyphs
 from console.words.silence import silence
@@ -24,12 +24,14 @@ from console.work import Asking, Failure
 if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
+    from engine.model.operation import Operation
     from engine.model.progress import Progress
 
 
 HEARTBEAT_SECONDS = 15.0
 LEDGER_SECONDS = 2.0
 QUIT_PATIENCE_SECONDS = 6.0
+LEDGER_PATIENCE_SECONDS = 2.0
 LONGEST_PAUSE = 240.0
 """Between two looks at a Spark that is lost."""
 
@@ -149,26 +151,64 @@ class SparkApp(App[None], Asking):
             return
         from console.dialogs.confirm import ConfirmDialog
 
+        jobs = list(self._jobs.values())
+        cancels = "Quitting cancels it first."
+        if any(job.writes for job in jobs):
+            cancels = (
+                "Quitting tries to cancel it first; if it is in the table already, it stays, and the history says so."
+            )
         dialog = ConfirmDialog(
             "Work is running",
-            f"Spark is {self._work()} for this console. Quitting cancels it first.",
+            f"Spark is {self._work()} for this console. {cancels}",
             confirm_label="cancel it and quit",
             refuse_label="Stay",
         )
-        self.push_screen(dialog, self._quit_confirmed)
+        self.push_screen(dialog, partial(self._quit_confirmed, jobs=jobs))
 
-    def _quit_confirmed(self, confirmed: bool | None, code: int = 0) -> None:
+    def _quit_confirmed(self, confirmed: bool | None, code: int = 0, *, jobs: Sequence[Job] = ()) -> None:
+        """``jobs``: what ran when it was asked, to be told of: none if the console is ended from outside, where there
+        may be no terminal left."""
         if not confirmed:
             return
-        self._leave = partial(self.exit, None, code)
+        written = [job for job in jobs if job.writes]
+        leave: Callable[[], None] = partial(self._tell_and_exit, written) if written else partial(self.exit, None, code)
         if not self._jobs:
-            self._leave()
+            leave()
             return
-        self.cancel_jobs(list(self._jobs))
         # what was cancelled writes into the ledger what became of it
+        self.cancel_jobs(list(self._jobs))
         self.notify_of_work("Cancelling… The console leaves as soon as it has ended.")
         # a server that does not answer must not keep the terminal
-        self.set_timer(QUIT_PATIENCE_SECONDS, self._leave)
+        patience = self.set_timer(QUIT_PATIENCE_SECONDS, leave)
+
+        def ended() -> None:
+            patience.stop()
+            leave()
+
+        self._leave = ended
+
+    def _tell_and_exit(self, jobs: Sequence[Job]) -> None:
+        """Exit with what became of these jobs, for the terminal."""
+        from console.places.statement.steps_place import RECENT, newest_of
+        from console.words.outcome_sentences import became
+        from console.words.visible import table_name
+
+        running = set(self._jobs)
+        self._leave = None
+
+        def tell(operations: Sequence[Operation] | None) -> None:
+            patience.stop()
+            told = []
+            for job in jobs:
+                # the ledger cuts what is below a millisecond
+                found = newest_of(job.plan_id, operations or (), job.began.replace(microsecond=0))
+                ended = operations is not None and job.operation_id not in running
+                told.append(became(f"{WRITES[job.kind]} {table_name(job.table)}", found, ended=ended))
+            self.exit(message="\n".join(told))
+
+        # nor must a ledger that another program holds
+        patience = self.set_timer(LEDGER_PATIENCE_SECONDS, partial(tell, None))
+        self.ask("became", partial(self.backend.history, limit=RECENT), tell, lambda _: tell(None))
 
     # Its start
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
 SparkState = Literal["starting", "warm", "lost"]
+WRITES: Mapping[str, str] = MappingProxyType({"committing": "The commit to", "undoing": "The undo in"})
+"""The kinds of work that write to a table, as the beginning of a sentence about it."""
 
 
 @dataclass(frozen=True)
@@ -46,3 +50,11 @@ class Job:
     operation_id: str
     kind: str
     """``planning`` or ``committing``: the word in the status."""
+    plan_id: str = ""
+    table: str = ""
+    began: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may be in the table before it can be cancelled."""
+        return self.kind in WRITES

@@ -45,6 +45,24 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·", *, past: bool = Fal
     return f" {dot} ".join(parts)
 
 
+def became(what: str, one: Operation | None, *, ended: bool) -> str:
+    """What became of work that the console was left in. ``what`` begins the sentence, ``one`` is what the ledger has of
+    it; ``ended``: whether the work had ended by then, so that it will have no more."""
+    status = "" if one is None else one.status
+    if one is not None and one.committed_nothing:
+        return f"{what} had nothing to commit."
+    if status in ("applied", "undone", "overwritten") and one is not None:
+        version = "" if one.version is None else f", as v{one.version}"
+        return f"{what} was applied{version}{', and DEVIATED from its promise' if one.kept is False else ''}."
+    if status in ("failed", "lost"):
+        return f"{what} failed; the history says how."
+    if status in ("cancelled", "not_committed"):
+        return f"{what} was cancelled: nothing was written."
+    if ended and status != "running":
+        return f"{what} had not begun: nothing was written."
+    return f"{what} was to be cancelled; whether it was applied is not known yet: the history says it later."
+
+
 NO_COMMIT = "no commit"
 
 

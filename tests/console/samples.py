@@ -451,6 +451,12 @@ def a_created(plan: CreatePlan, *, deviates: bool = False) -> Outcome:
     )
 
 
+def a_try(status: str, **more: object) -> Operation:
+    """What the ledger has of a commit that has begun just now."""
+    update = {"status": status, "started_at": "2999-01-01T00:00:00.000Z", **more}
+    return a_ledger()[0].model_copy(update=update)
+
+
 def a_rehearsal(plan: Plan, *, deviates: bool = False) -> Rehearsal:
     outcome = an_outcome(plan, deviates=deviates)
     return Rehearsal(

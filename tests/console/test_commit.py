@@ -10,7 +10,6 @@ from console.widgets.accept import Accept
 from engine.commit.policy import Policy
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.expectation import ExpectationResult
-from engine.model.operation import Operation
 from engine.model.plan import Remark
 from tests.console import samples
 from tests.console.drive import console
@@ -151,19 +150,13 @@ async def test_progress_is_told_while_it_commits_even_from_another_place(backend
         await operator.sees("kept its promise")
 
 
-def a_try(status: str, **more: object) -> Operation:
-    """What the ledger has of a commit that has begun just now."""
-    update = {"status": status, "started_at": "2999-01-01T00:00:00.000Z", **more}
-    return samples.a_ledger()[0].model_copy(update=update)
-
-
 async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:
         await operator.begin_to_commit(MERGE_SQL)
         await operator.press("x")
         await operator.sees("The commit was cancelled.", "Whether it had committed before is not known yet")
-        backend.ledger = [a_try("cancelled")]
+        backend.ledger = [samples.a_try("cancelled")]
         backend.hold("apply")
         await operator.press("v", "c")
         await operator.sees("Commit plan")
@@ -234,7 +227,7 @@ async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend
             (1, "not_committed", "Nothing was committed: the table's log was asked."),
             (2, "applied", "It was committed before the answer was lost, as v42."),
         ):
-            backend.ledger = [a_try(status), *samples.a_ledger()]
+            backend.ledger = [samples.a_try(status), *samples.a_ledger()]
             operator.app._ledger_stamped(stamp)
             await operator.sees(said)
 
@@ -244,7 +237,7 @@ async def test_h_goes_to_the_try_that_failed_and_not_to_an_older_one_of_the_same
     backend: FakeBackend, visited: bool
 ) -> None:
     backend.errors["apply"] = EngineError("DELTA_CONCURRENT_APPEND", "somebody was faster", "Try again.")
-    backend.ledger = [*samples.a_ledger()[1:], a_try("failed", op_id="new"), samples.a_ledger()[0]]
+    backend.ledger = [*samples.a_ledger()[1:], samples.a_try("failed", op_id="new"), samples.a_ledger()[0]]
     async with console(backend, size=(120, 36)) as operator:
         if visited:
             await operator.press("3")

@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from console.status import Job
+from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -143,8 +144,62 @@ async def test_quitting_waits_until_the_work_that_it_cancelled_has_written_what_
         assert place.failed[1].cancelled
 
 
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [("applied", "The commit to sales.orders was applied, as v42."),
+     ("cancelled", "The commit to sales.orders was cancelled: nothing was written.")],
+)  # fmt: skip
+async def test_a_commit_that_a_quit_may_come_too_late_for_is_told_of_on_the_terminal(
+    backend: FakeBackend, capfd: pytest.CaptureFixture[str], status: str, told: str
+) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.begin_to_commit(MERGE_SQL)
+        backend.ledger = [samples.a_try(status), *backend.ledger]
+        await operator.press("ctrl+q")
+        await operator.sees("Quitting tries to cancel it", "if it is in the table already, it stays,")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: not operator.app.is_running)
+    assert " ".join(capfd.readouterr().err.split()) == told
+
+
+async def test_an_undo_that_is_left_is_told_of_too(backend: FakeBackend, capfd: pytest.CaptureFixture[str]) -> None:
+    backend.hold("undo")
+    undo_plan = backend.undo_plan = samples.an_undo("01JCM4Z7")
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees("Undo operation", "ctrl+y  undo")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: operator.app.status.work == "undoing")
+        restored = samples.a_try("applied", plan_id=undo_plan.undo_id, kind="restore", version=43)
+        backend.ledger = [restored, *backend.ledger]
+        await quit_all_the_same(operator)
+        await operator.until(lambda: not operator.app.is_running)
+    assert "The undo in sales.orders was applied, as v43." in " ".join(capfd.readouterr().err.split())
+
+
+async def test_a_commit_that_ends_below_the_question_is_told_of_too(
+    backend: FakeBackend, capfd: pytest.CaptureFixture[str]
+) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.begin_to_commit(MERGE_SQL)
+        backend.ledger = [samples.a_try("applied"), *backend.ledger]
+        await operator.press("ctrl+q")
+        await operator.sees("Work is running")
+        backend.release("apply")
+        await operator.until(lambda: not operator.app.status.work)
+        await operator.press("ctrl+y")
+        await operator.until(lambda: not operator.app.is_running)
+        assert not backend.called("cancel")
+    assert "The commit to sales.orders was applied, as v42." in " ".join(capfd.readouterr().err.split())
+
+
 async def test_work_that_does_not_end_does_not_keep_the_terminal(
-    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("console.spark_app.QUIT_PATIENCE_SECONDS", 0.01)
     monkeypatch.setattr(backend, "cancel", lambda _: None)
@@ -154,6 +209,7 @@ async def test_work_that_does_not_end_does_not_keep_the_terminal(
         await quit_all_the_same(operator)
         await operator.until(lambda: not operator.app.is_running)
         backend.release("apply")
+    assert "whether it was applied is not known yet" in " ".join(capfd.readouterr().err.split())
 
 
 async def test_where_this_is_is_always_in_sight_and_production_is_said_in_words(backend: FakeBackend) -> None:

@@ -258,7 +258,8 @@ class StatementPlace(LedgerPlace):
         self.pane.plan_is_wanted = False
         operation = Operation(uuid.uuid4().hex, kind, self._typed())
         self.operation = operation
-        self.console_app.begin(Job(operation.operation_id, kind))
+        table = self.plan.target.name if self.plan is not None else ""
+        self.console_app.begin(Job(operation.operation_id, kind, self.plan_id, table))
         self.query_one("#running", Running).start(kind, projection.milliseconds if projection is not None else None)
         self.refresh_bindings()
         return operation

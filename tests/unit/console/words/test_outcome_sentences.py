@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from console.words import outcome_sentences as words
-from engine.model.operation import Deviation
+from engine.model.operation import Deviation, Operation
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
 
 NAME = "demo.orders"
+NOT_KNOWN = "was to be cancelled; whether it was applied is not known yet: the history says it later."
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,28 @@ def test_where_the_table_may_have_moved_on_the_version_is_told_as_past() -> None
     assert words.outcome(outcome, make_plan(), past=True) == made
     # what --undo took back at once
     assert words.outcome(outcome.model_copy(update={"undone_as": 9}), make_plan()) == made
+
+
+@pytest.mark.parametrize(
+    ("status", "changes", "ended", "told"),
+    [
+        ("applied", {"version": 6, "kept": True}, True, "was applied, as v6."),
+        ("applied", {"version": 6, "kept": False}, False, "was applied, as v6, and DEVIATED from its promise."),
+        ("applied", {"kept": True}, True, "had nothing to commit."),
+        ("applied", {"kept": True, "kind": "drop"}, True, "was applied."),
+        ("cancelled", {}, True, "was cancelled: nothing was written."),
+        ("failed", {}, True, "failed; the history says how."),
+        ("lost", {"version": 6}, True, "failed; the history says how."),
+        (None, {}, True, "had not begun: nothing was written."),
+        *((status, {}, ended, NOT_KNOWN) for status, ended in (("running", True), ("running", False), (None, False))),
+    ],
+)  # fmt: skip
+def test_what_became_of_work_that_the_console_was_left_in(
+    status: str | None, changes: dict[str, Any], ended: bool, told: str
+) -> None:
+    fields = {"op_id": "1", "plan_id": "p", "kind": "merge", "table": NAME, "sql": "", "started_at": "2026-11-20"}
+    one = None if status is None else Operation.model_validate({**fields, "status": status, **changes})
+    assert words.became("The commit to t", one, ended=ended) == f"The commit to t {told}"
 
 
 def test_a_table_that_is_only_added_to_the_catalog_has_no_version() -> None:
