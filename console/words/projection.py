@@ -11,6 +11,7 @@ from console.words.format import count
 from console.words.plan_summary import COPIED, INSERTED, UPDATED
 
 if TYPE_CHECKING:
+    from engine.model.operation import Rehearsal
     from engine.model.plan import Plan
     from engine.model.plans import OperationDetail
 
@@ -26,7 +27,7 @@ FARTHEST = 4
 @dataclass(frozen=True)
 class Projection:
     """An estimate, and of how many commits it was made: of the ``same`` statement, or of others into the table; of
-    those ``alike`` in rows, or of all that are known."""
+    those ``alike`` in rows, or of all that are known. Of none: of the plan's own rehearsal."""
 
     milliseconds: int
     commits: int
@@ -36,6 +37,8 @@ class Projection:
     @property
     def basis(self) -> str:
         """Out of what it was made."""
+        if not self.commits:
+            return "from its rehearsal on a clone"
         of = "of this statement" if self.same else "into this table"
         return f"from {count(self.commits, 'commit')} {of}{', as large' if self.alike else ''}"
 
@@ -60,6 +63,12 @@ def projected(plan: Plan, outcomes: Sequence[OperationDetail]) -> Projection | N
     if slope < 0:
         return None
     return Projection(round(max(fixed + slope * rows, min(times))), len(known), same=bool(same), alike=False)
+
+
+def rehearsed(rehearsal: Rehearsal) -> Projection | None:
+    """How long the plan's MERGE took on a clone of its target; None if it did there something else than it would."""
+    measures = rehearsal.kept and not rehearsal.refused and rehearsal.duration_ms
+    return Projection(rehearsal.duration_ms, commits=0) if measures else None
 
 
 def rows_written(metrics: Mapping[str, int]) -> int | None:

@@ -11,6 +11,7 @@ from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
+from tests.unit.console.words.test_projection import ROWS, took
 
 
 async def rehearse(operator: Operator) -> None:
@@ -32,6 +33,20 @@ async def test_what_was_measured_is_shown_in_the_preview_and_in_the_commit_dialo
         await operator.press("escape", "r")
         await operator.sees("data skipping leaves")
         assert "Rehearsal" not in operator.screen, "another plan was not rehearsed"
+
+
+async def test_the_commit_is_estimated_by_what_its_rehearsal_took(backend: FakeBackend) -> None:
+    backend.outcomes = lambda limit=500: [took(ROWS, 60_000)]  # type: ignore[method-assign]  # noqa: ARG005
+    backend.hold("apply")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.until(lambda: operator.merge.projection)
+        await rehearse(operator)
+        await operator.sees("measured: 12.3 s on a clone")
+        await operator.commit()
+        await operator.sees("of ≈ 12.3 s")
+        backend.release("apply")
+        await operator.sees("took 6.2 s; estimated 12.3 s from its rehearsal on a clone")
 
 
 async def test_a_deviation_is_said_first(backend: FakeBackend) -> None:

@@ -62,7 +62,7 @@ def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None
     place.preview.show_asked(VIEW, Page((sentence(waits, "$foreground-muted"),)))
 
     def rehearsed(rehearsal: Rehearsal) -> None:
-        place.rehearsal = rehearsal
+        place.was_rehearsed(rehearsal)
         is_good = rehearsal.kept and not any(map(is_bad, rehearsal.expectations))
         summary = f"Plan {short_id(plan.plan_id)} {outcome_sentences.rehearsal(rehearsal)}."
         place.console_app.record(summary, "information" if is_good else "error")

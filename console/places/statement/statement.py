@@ -162,6 +162,15 @@ class StatementPlace(LedgerPlace):
         # below the text stands what Spark says of the text of now
         self.notify(f"The text as it was cannot be planned: {failure.message}", severity="error")
 
+    def was_rehearsed(self, rehearsal: Rehearsal) -> None:
+        """What the plan's own MERGE took says more of its commit than what others took."""
+        from console.words.projection import rehearsed
+
+        self.rehearsal = rehearsal
+        if (measured := rehearsed(rehearsal)) is not None:
+            self.forget("projection")
+            self.projection = measured
+
     # Commit
 
     def action_commit(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.words.projection import Projection, projected
+from console.words.projection import Projection, projected, rehearsed
 from engine.model.operation import Operation
 from engine.model.plan import Plan
 from engine.model.plans import OperationDetail
@@ -63,6 +63,15 @@ def test_the_estimate_says_which_commits_it_counts() -> None:
         found = projected(plan(), known)
         assert found is not None
         assert found.basis == f"from {told}"
+
+
+def test_what_deviated_or_failed_on_the_clone_estimates_nothing() -> None:
+    rehearsal = samples.a_rehearsal(plan())
+    found = rehearsed(rehearsal)
+    assert found is not None
+    assert (found.milliseconds, found.basis) == (12_300, "from its rehearsal on a clone")
+    for changes in ({"kept": False}, {"refused": "DELTA_MULTIPLE_SOURCE_ROW_MATCHING"}, {"duration_ms": 0}):
+        assert rehearsed(rehearsal.model_copy(update=changes)) is None
 
 
 def test_a_plan_whose_rows_are_not_known_is_not_projected() -> None:
