@@ -351,6 +351,22 @@ async def test_plots_are_drawn_in_ascii_where_the_terminal_knows_no_more(backend
         assert operator.screen.isascii()
 
 
+async def test_enter_goes_to_what_the_operation_did_and_esc_comes_back_to_the_list(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        assert "to the list" not in operator.keys
+        await operator.press("enter")
+        await operator.until(lambda: place.detail_view.has_focus_within)
+        # the key line says where the focus is, with no colour at all
+        await operator.until(lambda: "esc to the list" in operator.keys, operator.keys)
+        await operator.press("escape")
+        await operator.until(lambda: place.list_view.has_focus_within)
+        assert "to the list" not in operator.keys
+
+
 async def test_p_plans_the_merge_of_an_operation_again(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

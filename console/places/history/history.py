@@ -55,9 +55,14 @@ class HistoryPlace(Undoing):
     CSS_PATH = Path(__file__).with_name("history.tcss")
     HELP = (
         "History: what was planned and committed, from this console and any other that shares the ledger. "
-        "It works while Spark is down. The lower half shows the operation under the cursor."
+        "It works while Spark is down. The lower half shows the operation under the cursor: {grid.open} goes there, "
+        "{history.back} comes back."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the whole list"),
+        # before the others, so that a narrow key line shows where the focus is
+        Binding("escape", "back_to_list", "to the list", id="history.back",
+                tooltip="Back to the list of the operations"),
         Binding("slash", "filter", "filter", id="history.filter",
                 tooltip="Filter by table, status, plan or text"),
         Binding("left_square_bracket", "cycle(-1)", "view before", id="history.view_before",
@@ -77,7 +82,6 @@ class HistoryPlace(Undoing):
                 tooltip="Plan this merge again, against its tables as they are now"),
         Binding("r", "reload", "refresh", id="history.refresh", tooltip="Read the ledger again"),
         Binding("y", "copy_sql", "copy SQL", id="history.copy", tooltip="Copy the SQL of this operation"),
-        Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the whole list"),
     ]  # fmt: skip
 
     def __init__(self) -> None:
@@ -294,6 +298,8 @@ class HistoryPlace(Undoing):
             return self.selected is not None and why_not_undone(self.selected) is None
         if action == "why_not_undo":
             return self.selected is not None and why_not_undone(self.selected) is not None
+        if action in ("back", "back_to_list"):
+            return (action == "back_to_list") == (self.is_mounted and self.detail_view.has_focus_within)
         return True
 
     def action_view(self, view: str) -> None:
@@ -323,6 +329,8 @@ class HistoryPlace(Undoing):
         if not self.detail_view.has_focus_within:
             self.query_one("#filter", Input).value = ""
         self.list_view.focus_page()
+
+    action_back_to_list = action_back
 
     def action_why_not_undo(self) -> None:
         if self.selected is not None and (refused := why_not_undone(self.selected)) is not None:
