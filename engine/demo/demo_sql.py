@@ -312,7 +312,7 @@ class _Writer:
 STATEMENTS = {
     "1-daily-upsert.sql": """\
 -- The daily upsert: changes of the last three days, and today's new orders.
--- Three of the forty files are rewritten; the date in ON keeps the others from being read at all.
+-- Only files of the last days can be rewritten; the date in ON keeps all others from being read at all.
 MERGE INTO {schema}.orders AS t
 USING {schema}.orders_feed AS s
 ON t.order_id = s.order_id AND t.order_date >= DATE'2026-11-18'
@@ -329,7 +329,7 @@ WHEN MATCHED THEN UPDATE SET status = s.status, shipped_at = s.shipped_at, updat
 WHEN NOT MATCHED THEN INSERT *
 """,
     "3-rewrite-everything.sql": """\
--- Thirty thousand small corrections, some in every file: all forty files would be written again.
+-- Thirty thousand small corrections, spread over all days: nearly every file would be written again.
 MERGE INTO {schema}.orders AS t
 USING {schema}.amount_corrections AS s
 ON t.order_id = s.order_id
