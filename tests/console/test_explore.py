@@ -97,6 +97,19 @@ async def test_another_table_begins_without_a_predicate(backend: FakeBackend) ->
         assert len(backend.called("explore_scan")) == 1
 
 
+async def test_no_key_is_named_that_would_be_typed(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("e")
+        await operator.sees("or a whole query, into the field above; enter asks")
+        assert "e goes there" not in operator.screen
+        # beside the field the key works, and is named
+        operator.app.screen.page.focus_page()  # type: ignore[attr-defined]
+        await operator.until(lambda: "e explore" in operator.keys)
+
+
 async def test_a_whole_query_is_explored_scan_by_scan(backend: FakeBackend) -> None:
     async with console(backend, size=(180, 36)) as operator:
         await explore(operator, "select 1")

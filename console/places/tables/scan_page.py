@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from engine.model.browse import TableDetail
 
 ASK = (
-    "Type what would stand after WHERE in a SELECT of this table, or a whole query (e goes there); enter asks Delta "
-    "which files are left, and why. No data is read."
+    "Type what would stand after WHERE in a SELECT of this table, or a whole query, into the field above; enter asks "
+    "Delta which files are left, and why. No data is read."
 )
 SCANS = (
     "The Delta tables that the query reads, and the files that Delta leaves of each. Equal scans are listed once. "
