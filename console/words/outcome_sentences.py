@@ -21,8 +21,8 @@ def deviated(found: Sequence[Deviation]) -> str:
     return f"DEVIATED in {count(len(found), 'number' if are_numbers else 'part')}"
 
 
-def outcome(result: Outcome, plan: AnyPlan, dot: str = "·", *, past: bool = False) -> str:
-    """What a commit did, in one line. ``past``: the table may be at another version by now."""
+def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
+    """What a commit did, in one line: the version that it made, as the table may be at another one by now."""
     from console.words.format import duration
 
     if result.already_applied and result.version is None:
@@ -34,10 +34,9 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·", *, past: bool = Fal
         text = f"was committed already, as v{result.version}: nothing changed now"
         return text if result.kept else f"{kept} {dot} {text}"
     table, version = table_name(plan.target.name), f"v{'?' if result.version is None else result.version}"
-    is_gone = past or result.undone_as is not None
     parts = [
         kept,
-        f"made {version} of {table}" if is_gone else f"{table} is at {version}",
+        f"made {version} of {table}",
         # the commit that makes a table reads none, and Delta then reports no version
         read(NO_VERSION if result.version == 0 and result.read_version is None else result.read_version),
         duration(result.duration_ms),

@@ -207,6 +207,6 @@ def done(undo_plan: UndoPlan, result: Outcome, dot: str = "·") -> str:
     if undo_plan.kind == "drop":
         stay = f" {dot} its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else ""
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
-    at = f"{table} is at v{'?' if result.version is None else result.version}"
+    made = f"made v{'?' if result.version is None else result.version} of {table}"
     kept = "undone, as promised" if result.kept else f"{deviated(result.deviations)}, undone"
-    return f"{kept} {dot} {at} {dot} {read(result.read_version)}"
+    return f"{kept} {dot} {made} {dot} {read(result.read_version)}"

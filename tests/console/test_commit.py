@@ -70,7 +70,7 @@ async def test_ctrl_y_commits_and_each_promise_stands_beside_what_happened(backe
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
         await operator.commit()
-        await operator.sees("kept its promise · sales.orders is at v42 · read v41 · 6.2 s", "promised", "actual")
+        await operator.sees("kept its promise · made v42 of sales.orders · read v41 · 6.2 s", "promised", "actual")
         plan_id, accepted, _ = backend.called("apply")[0]
         assert (plan_id, accepted) == (samples.a_plan().plan_id, ())
         await operator.press("v", "c")
@@ -198,18 +198,6 @@ async def test_below_the_text_stands_what_became_of_its_plan(backend: FakeBacken
         await operator.sees("data skipping leaves")
         await operator.press("c")
         await operator.sees("This plan is committed already, as v42.")
-
-
-async def test_while_it_is_planned_again_the_commit_before_is_told_as_past(backend: FakeBackend) -> None:
-    async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        await operator.commit()
-        await operator.sees("sales.orders is at v42")
-        backend.hold("plan")
-        await operator.press("r")
-        await operator.sees("kept its promise · made v42 of sales.orders · read v41")
-        backend.release("plan")
-        await operator.sees("data skipping leaves")
 
 
 async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend: FakeBackend) -> None:

@@ -239,7 +239,7 @@ async def test_enter_on_the_open_dialog_creates_nothing_and_ctrl_y_creates(backe
         await operator.sees("Nothing was committed.")
         assert not backend.called("apply")
         await operator.commit()
-        await operator.sees("kept its promise · sales.orders is at v42", "clusteringColumns", "✔ kept")
+        await operator.sees("kept its promise · made v42 of sales.orders", "clusteringColumns", "✔ kept")
         assert len(backend.called("apply")) == 1
 
 

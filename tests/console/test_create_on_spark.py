@@ -47,7 +47,7 @@ async def test_a_table_is_created_cloned_and_explored(
             await operator.press("c")
             await operator.sees("new → v0", f"undo: DROP TABLE spark_catalog.{schema}.days_like")
             await operator.press("ctrl+y")
-            await operator.sees("kept its promise", "is at v0")
+            await operator.sees("kept its promise", "made v0 of")
 
             for day in (1, 2, 3):
                 insert = f"INSERT INTO {schema}.days_like (k, ts) VALUES ({day}, timestamp'2024-01-0{day} 12:00:00')"
@@ -67,7 +67,7 @@ async def test_a_table_is_created_cloned_and_explored(
             await operator.press("shift+tab", "space")
             await operator.misses("not accepted yet")
             await operator.press("ctrl+y")
-            await operator.sees("kept its promise", "days_like_rehearsal is at v0", "numCopiedFiles")
+            await operator.sees("kept its promise", f"made v0 of {schema}.days_like_rehearsal", "numCopiedFiles")
 
             # explored: the day is derived from the time
             await operator.press("1")

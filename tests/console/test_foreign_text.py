@@ -86,7 +86,7 @@ async def test_a_name_is_no_sentence_of_ours_after_its_commit(backend: FakeBacke
         await operator.commit()
         await operator.until(lambda: operator.merge.committed is not None and operator.merge.operation is None)
         await operator.press("escape")
-        await operator.sees(f"{name} is at v42", "v shows it.")
+        await operator.sees(f"made v42 of {name}", "v shows it.")
 
 
 async def test_the_editor_shows_that_something_cannot_be_seen(backend: FakeBackend) -> None:

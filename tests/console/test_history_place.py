@@ -270,7 +270,7 @@ async def test_ctrl_y_undoes_and_the_ledger_shows_it(backend: FakeBackend) -> No
         await operator.press("u")
         await operator.sees("Undo operation")
         await operator.press("ctrl+y")
-        await operator.sees("undone, as promised", "sales.orders is at v43")
+        await operator.sees("undone, as promised", "made v43 of sales.orders")
         assert len(backend.called("undo")) == 1
         await operator.until(lambda: "undone" in operator.screen)
         # what is undone is not undone again

@@ -84,7 +84,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.misses("not accepted yet")
     terminal.sees("ctrl+y  commit")
     terminal.send(CTRL_Y)
-    terminal.sees("rehearsal is at v0")
+    terminal.sees("made v0 of")
 
     # the clone is the newest, the merge comes after it
     terminal.send("3")
@@ -94,7 +94,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send("u")
     terminal.sees("ctrl+y  undo")
     terminal.send(CTRL_Y)
-    terminal.sees("orders is at v3")
+    terminal.sees("made v3 of")
     terminal.send(CTRL_Q)
     assert terminal.ends() == 0
 

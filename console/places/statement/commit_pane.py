@@ -43,8 +43,6 @@ class CommitPane(Vertical):
     )
 
     gone = ""
-    _told: Outcome | None = None
-    """The outcome that was shown last."""
 
     def compose(self) -> ComposeResult:
         yield PageView(id="commit-page")
@@ -68,11 +66,10 @@ class CommitPane(Vertical):
     def show_outcome(
         self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None, gone: str = ""
     ) -> None:
-        """``gone``: what took the commit back since, in words. What is shown again is told as past."""
-        past = bool(gone) or outcome is self._told
-        self.gone, self._told = gone, outcome
+        """``gone``: what took the commit back since, in words."""
+        self.gone = gone
         table = promise_table(plan, outcome, self.glyphs)
-        head = outcome_head(plan, outcome, self.glyphs, gone, past=past)
+        head = outcome_head(plan, outcome, self.glyphs, gone)
         if projection is not None:
             took, about = duration(outcome.duration_ms), duration(projection.milliseconds)
             head = (
@@ -97,13 +94,13 @@ class CommitPane(Vertical):
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
-def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = "", *, past: bool = False) -> Head:
+def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = "") -> Head:
     """What a commit did, and what else to know about it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
     head = [signed(glyphs.warning, "$text-warning", gone, "bold")] if gone else []
     # said first: only apply --verify checks them
     head += [expectation_line(one, glyphs) for one in outcome.expectations]
-    head += [signed(sign, style, outcome_sentences.outcome(outcome, plan, glyphs.dot, past=past), "bold")]
+    head += [signed(sign, style, outcome_sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":
         head.append(sentence("Others committed since the plan, without touching what it touches:"))
     head += [sentence(f"  {commit}") for commit in outcome.moved_by]

@@ -103,9 +103,6 @@ class StatementPlace(LedgerPlace):
         self.pane.stop_validating()
         self.pane.say(PLANNING)
         self._so_far = []
-        if self.plan is not None and self.committed is not None:
-            # whoever plans again asks at which version the table is now
-            self.commit_pane.show_outcome(self.plan, self.committed, self.projection, self.commit_pane.gone)
         operation = self.begin("planning")
         report = reporter(self, operation.operation_id)
 

@@ -198,11 +198,11 @@ def test_later_commits_are_lost_as_well() -> None:
 @pytest.mark.parametrize(
     ("undo", "result", "told"),
     [
-        ({}, {"kept": True}, "undone, as promised · demo.orders is at v8 · read v7"),
+        ({}, {"kept": True}, "undone, as promised · made v8 of demo.orders · read v7"),
         (
             {},
             {"kept": False, "version": None},
-            "DEVIATED in 0 numbers, undone · demo.orders is at v? · read v7",
+            "DEVIATED in 0 numbers, undone · made v? of demo.orders · read v7",
         ),
         ({"kind": "drop"}, {"kept": True}, "undone, demo.orders is dropped"),
         (
