@@ -20,7 +20,9 @@ from engine.model.errors import ENDS_ALL, EngineError, UsageError
 from engine.model.plan import Refused
 from engine.preflight.metadata_errors import beyond_structs, unwritable
 from engine.preflight.target_rules import ANSI, RESERVED, reserves_words
+from engine.preflight.written_times import OUTPUT, OUTPUT_OF_V2, unknown_output
 from engine.spark.confs import is_on, read_confs
+from engine.spark.engine_versions import engine_versions
 from engine.spark.explain import parsed_plan
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
@@ -110,7 +112,9 @@ def survey_table(
     after = around.before if effect in ("nothing", "adopt") else None
     if refused is None and effect in ("create", "replace"):
         after = state_after(spark, create, provided, around)
-        refused = assign_fresh_row_ids(spark, create, provided, after)
+        refused = assign_fresh_row_ids(spark, create, provided, after) or unwritten_query(
+            spark, create, provided, after
+        )
     return Survey(create, name, around, table, provided, effect, after if refused is None else None, refused)
 
 
@@ -171,6 +175,16 @@ def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provi
                 hint="Filter them out, or leave the constraint out.",
             )
     return None
+
+
+def unwritten_query(spark: SparkSession, create: ParsedCreate, provided: Provided, after: TableState) -> Refused | None:
+    """:func:`unknown_output`, where the rows of a query are written: without any a file, too, unless the table is
+    partitioned."""
+    writes = not after.partition_columns or (provided.source and provided.source.num_rows)
+    if create.form != "as_select" or not writes:
+        return None
+    confs = read_confs(spark, (OUTPUT, OUTPUT_OF_V2))
+    return unknown_output(after.properties, confs, engine_versions(spark).spark)
 
 
 def place_of(spark: SparkSession, create: ParsedCreate) -> tuple[CatalogEntry | None, str, str]:

@@ -12,11 +12,8 @@ from engine.preflight.findings import Findings
 from engine.preflight.target_reads import DescribedTarget
 from engine.spark.confs import is_on
 from engine.sql.sql_text import all_function_names, names_in
-from engine.table.nested_types import types_in
 
 FAIL_IF_SOURCE_CHANGED = "spark.databricks.delta.merge.failIfSourceChanged"
-OUTPUT_TIMES, MILLIS = "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS"
-TIMES = frozenset(("timestamp", "timestamp_ntz"))
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
@@ -106,14 +103,6 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
             sentence=f"The new column {column.name} has a default in the source, which rows of older files may read "
             f"({column.exists_default}); those that this MERGE copies are NULL.",
             evidence="Add the column first: ALTER TABLE … ADD COLUMN. Expectations of it are unknown.",
-        )
-    cut = [c.name for c in target.rules.columns if TIMES & types_in(c.type)]
-    if cut and findings.basis.state.confs.get(OUTPUT_TIMES, "").upper() == MILLIS:
-        yield Remark(
-            code="TIMESTAMPS_ARE_CUT",
-            sentence=f"{OUTPUT_TIMES} is {MILLIS}: what the MERGE writes loses its microseconds, in copied rows as "
-            f"well. The preview shows them: {', '.join(cut)}.",
-            evidence=f"RESET {OUTPUT_TIMES} keeps them.",
         )
     unknown = {a.column.name: a.unknown for one in target.assigned for a in one.columns if a.unknown}
     if unknown:

@@ -29,6 +29,8 @@ from engine.preflight.metadata_errors import (
 )
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.unmatched_dv_rows import unexpected_rows
+from engine.preflight.written_times import unwritten_times
+from engine.spark.engine_versions import engine_versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,6 +64,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or nulls_by_name(merge, matches)
         or checks_beyond_structs(merge, matches, target.rules)
         or failing_condition(spark, merge, source, matches, write, private=private)
+        or unwritten_times(merge.statement, matches, target, promise, basis.state.confs, engine_versions(spark).spark)
         or first_of(
             check_rows(spark, merge, source, matches, target, promise=promise, private=private),
             unexpected_rows(spark, merge, source, matches, write, private=private),

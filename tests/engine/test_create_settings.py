@@ -12,6 +12,7 @@ from engine.create.table_properties import DEFAULTS
 from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.errors import EngineError
 from engine.preflight.target_rules import RESERVED
+from engine.preflight.written_times import OUTPUT
 from engine.spark.confs import confs_set
 from engine.spark.spark_errors import translate
 from tests.engine.fidelity import refused_by_delta
@@ -116,3 +117,10 @@ def test_what_is_written_is_checked_as_delta_checks_it(
     with confs_set(spark, dict([conf.split("=")])):
         found = planned(spark, sql)
         assert (found.refused.condition if found.refused else "") == condition == refused_by_delta(spark, sql)
+
+
+def test_a_type_of_timestamps_by_which_no_file_is_written_makes_no_table_of_a_query(spark: Any, schema: str) -> None:
+    sql = "CREATE TABLE t USING delta AS SELECT 1 AS a"
+    with confs_set(spark, {OUTPUT: "int96"}):
+        found = planned(spark, sql)
+        assert (found.refused.condition if found.refused else "") == refused_by_delta(spark, sql)

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyspark.sql.types import ArrayType, IntegerType, TimestampType
 
 from engine.merge.plan_writes import PERSISTENT_VECTORS
 from engine.model.conflicts import Conflicts
@@ -40,8 +39,6 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         "avoid": "",
         "properties": {},
         "confs": {},
-        "type": IntegerType(),
-        "set_confs": {},
         **changes,
     }
     metrics = {f"numTargetRows{name}": 0 for name in METRICS} | {
@@ -62,7 +59,7 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
                 properties=wanted["properties"],
                 rules=SimpleNamespace(
                     checks=wanted["checks"],
-                    columns=[SimpleNamespace(name="g", generated_as="A % 16", type=wanted["type"])],
+                    columns=[SimpleNamespace(name="g", generated_as="A % 16")],
                     fills_old_rows=[SimpleNamespace(name=name, exists_default="7") for name in wanted["fills"]],
                 ),
             ),
@@ -70,7 +67,6 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
                 materialize=bool(wanted["avoid"]), avoid=wanted["avoid"], reason="WHY", because="…"
             ),
             confs=wanted["confs"],
-            state=SimpleNamespace(confs=wanted["set_confs"]),
         ),
         source=SimpleNamespace(volatile=wanted["volatile"]),
         matches=SimpleNamespace(touched=[SimpleNamespace(null_conflicts=wanted["null_conflicts"])]),
@@ -95,13 +91,6 @@ def warned(clauses: str = UPDATE, **changes: Any) -> list[str]:
 
 def advised(clauses: str = UPDATE, **changes: Any) -> list[str]:
     return [one.code for one in advice_of(findings(clauses, **changes))]
-
-
-def test_times_that_are_written_without_their_microseconds_are_warned_of() -> None:
-    cut = {"spark.sql.parquet.outputTimestampType": "timestamp_millis"}
-    times = ArrayType(TimestampType())
-    assert warned(type=times, set_confs=cut) == ["TIMESTAMPS_ARE_CUT"]
-    assert warned(type=times) == warned(set_confs=cut) == []
 
 
 def test_a_plain_merge_has_none() -> None:
