@@ -34,6 +34,7 @@ def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) 
     if effect_of(create, around) == "nothing":
         return None
     rules: tuple[Callable[[ParsedCreate, Situation, Provided], Iterator[Refused]], ...] = (
+        _clone_by_name,
         clustering_columns,
         assert_not_already_exists,
         _existing,
@@ -265,6 +266,18 @@ def _not_null(create: ParsedCreate, around: Situation, provided: Provided) -> It
             "DELTA_NESTED_NOT_NULL_CONSTRAINT",
             f"{provided.unenforceable} has a NOT NULL inside of an array or a map, which Delta cannot enforce.",
             "Leave that NOT NULL out.",
+        )
+
+
+def _clone_by_name(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+    """DeltaSqlParser.visitClone: a target that is not there yet is looked for as a relation, and one in a schema called
+    delta as files (ResolveSQLOnFile)."""
+    in_delta = len(create.parts) == 2 and create.parts[0].lower() == "delta"
+    if create.form == "clone" and in_delta and create.path is None and not around.exists:
+        yield refusal(
+            "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY",
+            f"Delta takes {create.name} for files and not for a table in the schema delta: it makes no clone there.",
+            "Clone into another schema, or to a path.",
         )
 
 

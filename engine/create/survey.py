@@ -196,7 +196,12 @@ def place_of(spark: SparkSession, create: ParsedCreate) -> tuple[CatalogEntry | 
     entry = catalog_entry(spark, name)
     if entry is not None:
         return entry, name, plain(entry.location)
-    return None, name, plain(create.location) if create.location else default_location(spark, parts)
+    if create.location and create.mode == "Replace":
+        # it is refused: there is no such table, whatever its schema
+        return None, name, plain(create.location)
+    # that of an external table must be there, too
+    managed = default_location(spark, parts)
+    return None, name, plain(create.location) if create.location else managed
 
 
 def check_location(create: ParsedCreate) -> None:

@@ -30,7 +30,7 @@ from engine.model.plan import PlanningState
 from engine.model.secrets import is_secret_name
 from engine.spark.confs import every_conf, is_connect
 from engine.spark.explain import Explained, tree
-from engine.sql.names import unquoted
+from engine.sql.names import names_path, unquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,8 +42,8 @@ COMPUTED_NAME = re.compile(r"\bIDENTIFIER\s*\(", re.IGNORECASE)
 ASKED_SCHEMA = re.compile(r"\bcurrent_(?:schema|database)\b", re.IGNORECASE)
 ASKED_CATALOG = re.compile(r"\bcurrent_catalog\b", re.IGNORECASE)
 """The functions that tell them: in a text and in a plan, where views and functions are unfolded."""
-ELSEWHERE = ("delta", "global_temp")
-"""What begins a name of two parts that is the same in every catalog."""
+GLOBAL = "global_temp"
+"""What begins the name of a temporary view that is the same in every catalog, as a path is."""
 CALL = re.compile(rf"({NAMES})\s*\(|\bSQLFunctionNode ({NAMES})")
 WORD = re.compile(r"`(?:[^`$]|``|\$(?!\{))+`|(?<![\w.])[A-Za-z_]\w*")
 GLOBAL_VIEWS = "SHOW VIEWS IN spark_catalog.global_temp"
@@ -134,7 +134,7 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
     by_schema = read.hides_names or len(names) > len(temporary) or any(map(ASKED_SCHEMA.search, texts))
     by_catalog = (
         by_schema
-        or any(len(parts) == 2 and parts[0] not in ELSEWHERE for parts in read.relations)
+        or any(len(parts) == 2 and parts[0] != GLOBAL and not names_path(parts) for parts in read.relations)
         or any(map(ASKED_CATALOG.search, texts))
     )
     bodies = [text for name, text in functions.items() if "." not in name]

@@ -14,6 +14,8 @@ _SUGGESTED = r"`(?:[^`]|``)*`(?:\.`(?:[^`]|``)*`)*"
 SUGGESTED = re.compile(_SUGGESTED)
 SUGGESTIONS = re.compile(rf"( Did you mean one of the following\? )?\[{_SUGGESTED}(?:, {_SUGGESTED})*\](\.?)")
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# org.apache.hadoop.fs.Path.isAbsolute
+ABSOLUTE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?:/(?!/)|//[^/]*/)")
 # words that Spark's grammar would not take for a name after a comma or a join
 RESERVED = frozenset(
     (
@@ -24,8 +26,8 @@ RESERVED = frozenset(
 
 
 def names_path(parts: Sequence[str]) -> bool:
-    """Whether a table is named by its path: delta.`/path` (DeltaTableIdentifier)."""
-    return len(parts) == 2 and parts[0].lower() == "delta" and "/" in parts[1]
+    """Whether a table is named by its path: delta.`/path`. delta.name is one in a schema (SupportsPathIdentifier)."""
+    return len(parts) == 2 and parts[0].lower() == "delta" and ABSOLUTE.match(parts[1]) is not None
 
 
 def quote(name: str) -> str:

@@ -14,7 +14,7 @@ from engine.model.create_values import Form, Mode
 from engine.model.errors import UsageError
 from engine.sql.expressions import QUERY_WORDS, Reader
 from engine.sql.lexer import tokenize
-from engine.sql.names import quote
+from engine.sql.names import names_path, quote
 from engine.sql.read_columns import ColumnDefinition, partition_column, read_columns
 from engine.sql.read_create_parts import (
     number_of,
@@ -96,7 +96,7 @@ class ParsedCreate:
     @property
     def path(self) -> str | None:
         """The path of ``delta.`…` ``; None for a name."""
-        return self.parts[1] if len(self.parts) == 2 and self.parts[0].lower() == "delta" else None
+        return self.parts[1] if names_path(self.parts) else None
 
 
 Fields = dict[str, object]

@@ -76,6 +76,17 @@ def check(spark: Any, case: Case, directory: Path) -> None:
     assert spark.sql(f"SELECT * FROM {name}").columns == [column.name for column in found.after.columns]
 
 
+def test_a_table_in_a_schema_called_delta_is_named_by_no_path(spark: Any, schema: str, tmp_path: Path) -> None:
+    name = f"delta.{schema}"
+    spark.sql("CREATE SCHEMA IF NOT EXISTS delta")
+    try:
+        check(spark, Case("a table", f"CREATE TABLE {name} (id INT) USING delta", target=name), tmp_path)
+        # Delta looks for the target of a clone among files
+        check(spark, Case("a clone", f"CREATE TABLE {name}_2 SHALLOW CLONE {name}"), tmp_path)
+    finally:
+        spark.sql("DROP SCHEMA delta CASCADE")
+
+
 @pytest.mark.parametrize("case", every_nth({one.name: one for one in EVERY if one.quick}, 6))
 def test_a_plan_equals_what_delta_does(spark: Any, schema: str, tmp_path: Path, case: Case) -> None:
     check(spark, case, tmp_path)

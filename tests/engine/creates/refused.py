@@ -30,6 +30,7 @@ REFUSED = (
     with_columns("all partition columns", "id INT", "PARTITIONED BY (id)"),
     with_columns("partitioned twice by all columns", "a INT, b INT", "PARTITIONED BY (a, A)"),
     with_columns("partitioned twice", "a INT, b INT, c INT", "PARTITIONED BY (a, a)"),
+    Case("an external table in no schema", "CREATE TABLE no_such.t (id INT) USING delta LOCATION '{dir}/external'"),
     Case("as select, partitioned twice", "CREATE TABLE t USING delta PARTITIONED BY (a, A) AS SELECT 1 AS a, 2 AS b"),
     with_columns("an array as partition", "a ARRAY<INT>, b INT", "PARTITIONED BY (a)"),
     with_columns("buckets", "a INT", "CLUSTERED BY (a) INTO 4 BUCKETS"),

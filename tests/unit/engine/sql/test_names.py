@@ -52,7 +52,11 @@ def test_no_column_of_ours_is_suggested(said: str, shown: str) -> None:
     [
         (("delta", "/data/t"), True),
         (("Delta", "s3://b/t"), True),
+        (("delta", "file:/data/t"), True),
         (("delta", "t"), False),
+        # what is not absolute is the name of a table in a schema called delta
+        (("delta", "a/b"), False),
+        (("delta", "s3://bucket"), False),
         (("parquet", "/data/t"), False),
         (("a", "delta", "/data/t"), False),
         (("delta",), False),

@@ -198,7 +198,7 @@ def test_like_and_clone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "path"), [("Delta.`/x y`", "/x y"), ("s.t", None), ("delta", None), ("c.delta.t", None)]
+    ("name", "path"), [("Delta.`/x y`", "/x y"), ("s.t", None), ("delta", None), ("c.delta.t", None), ("delta.t", None)]
 )
 def test_a_path_is_a_name_in_the_catalog_delta(name: str, path: str | None) -> None:
     assert parse_create(f"CREATE TABLE {name} (a INT)").path == path
