@@ -92,7 +92,8 @@ def typed_values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]
         given = [a.column.name for a in one.columns if source and a.origin == "given"]
         return {name: f"{source}{quoted_if_needed(name)}" for name in given}
     names = {a.column.name.lower(): a.column.name for a in one.columns}
-    values = zip(one.given, typed.assignments, strict=True)
+    # of two names of one column Delta takes the first
+    values = reversed([*zip(one.given, typed.assignments, strict=True)])
     return {names[path[0].lower()]: f"({value})" for (path, _), (_, value) in values if len(path) == 1}
 
 

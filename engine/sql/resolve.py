@@ -137,10 +137,12 @@ def as_column(text: str) -> str:
 
 def resolve_target_column(text: str, target: Side) -> str:
     """A column that is assigned, without its qualifier: Delta looks for it in the target alone, and takes a nested
-    field that evolution adds by its bare name only."""
-    result = resolve(as_column(text), [target], name=lambda _, column: quote(column))
-    if result.target_columns:
-        return result.text
+    field that evolution adds by its bare name only. It is spelt as typed: id and ID are two to Delta's INSERT."""
+    typed = as_column(text)
+    tokens, root = read_expression(typed)
+    end, columns = _columns(root, root, [target])
+    if columns:
+        return f"{quote(tokens[end - 1].name)}{typed[tokens[end - 1].end :]}"
     tokens, root = read_expression(text)
     for qualifiers in range(len(root.names) - 1, 0, -1):
         if target.qualifies(root.names[:qualifiers]):

@@ -19,6 +19,7 @@ from engine.sql.parse import MergeStatement, parse_merge
 from engine.sql.resolve import Side
 from engine.sql.resolve import _columns as columns_of_name
 from engine.sql.token_reader import Node
+from tests.engine.fidelity import check_merge
 
 MERGE = (
     "WITH q AS (SELECT 1 AS id, 2 AS v) MERGE WITH SCHEMA EVOLUTION INTO nowhere.t AS t USING q AS s "
@@ -95,6 +96,13 @@ def test_a_with_that_a_subquery_reads_prints_as_the_statement_does(
     prefix, value = set_
     sql = f"{prefix} MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = {value}"
     check_reading(spark, analyze(spark, parse_merge(sql)))
+
+
+def test_a_column_that_an_insert_names_twice_in_two_spellings_gets_the_first_value(spark: Any, table: str) -> None:
+    insert = "WHEN NOT MATCHED THEN INSERT (id, V, v, ID) VALUES (s.id, 1, 2, 3)"
+    sql = f"MERGE INTO t USING (SELECT 7 AS id) s ON t.id = s.id {insert}"
+    assert check_merge(spark, table, sql, values=True) == "committed"
+    assert [tuple(row) for row in spark.sql("SELECT id, v FROM t").collect()] == [(7, 1)]
 
 
 @pytest.mark.parametrize("wrong", WRONG)

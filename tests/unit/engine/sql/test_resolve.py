@@ -170,8 +170,11 @@ def test_a_column_called_as_a_table_is_read_before_a_schema_that_nobody_typed(ty
         ("t", "t"),
         ("x.new", "x.new"),
         # no literal where a column is assigned
-        ("TRUE", "`true`"),
+        ("TRUE", "`TRUE`"),
         ("null", "null"),
+        # as typed: Delta tells id from ID in the columns of an INSERT
+        ("V", "`V`"),
+        ("T.V.x", "`V`.x"),
     ],
 )
 def test_a_column_that_is_assigned_may_be_new(typed: str, text: str) -> None:
