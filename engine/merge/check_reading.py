@@ -120,8 +120,11 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
 
     The source is frozen with those columns: what names one that was missed is then a function or a field of the same
     name, or nothing. A print identifies columns by ids alone, and an id that occurs once says nothing. So both are
-    asked with one more conjunct in ON, which names the columns of either side in the same order.
+    asked with one more conjunct in ON, which names the columns of either side in the same order. One that is no boolean
+    takes none, and Delta runs no MERGE by it.
     """
+    if merge.typed.condition in merge.not_boolean:
+        return
     theirs, ours = _anchors(merge)
     question = edited(merge.typed.sql, _with_conjunct(merge.typed, theirs))
     # not the frozen source itself: where a Delta table keeps it, what cannot be NULL can, and structs need other casts

@@ -18,7 +18,7 @@ from engine.spark.confs import is_on
 from engine.sql.extractors import Extracted
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement
-from engine.sql.sql_text import dotted_names, function_names
+from engine.sql.sql_text import columns_named, dotted_names, function_names
 from engine.sql.store_types import can_cast_nested, is_same
 from engine.table.table_features import FEATURES, WRITER_FEATURES
 
@@ -35,12 +35,14 @@ UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 INVALID_NAME = "INVALID_ATTRIBUTE_NAME_SYNTAX"
 REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 OPTIMIZE_WRITE = "spark.databricks.delta.optimizeWrite.enabled"
-# by the query that Delta builds of it: a CASE, a join, a filter, a column of a Dataset
+JOIN_NOT_BOOLEAN, FILTER_NOT_BOOLEAN = "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE", "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN"
+# by the query that Delta builds of it: a CASE, a join, a filter, a column of a Dataset, beside another condition
 NOT_BOOLEAN = (
     "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
-    "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
-    "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
+    JOIN_NOT_BOOLEAN,
+    FILTER_NOT_BOOLEAN,
     "CANNOT_UP_CAST_DATATYPE",
+    "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
 )
 NO_COLUMN = "DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS"
 NON_STRUCT = "DELTA_UNSUPPORTED_INVARIANT_NON_STRUCT"
@@ -54,14 +56,21 @@ REPLACED, ADDED = ("filePath", "rowIndexCol"), ("deletionVectorId", "dvFilePath"
 def not_boolean(merge: AnalyzedMerge) -> Refused | None:
     """A condition that is not BOOLEAN: Delta accepts it at analysis, and fails when it builds a query with it."""
     for text, type_ in merge.not_boolean.items():
+        first = _by_on(merge.typed) if text == merge.typed.condition else NOT_BOOLEAN[0]
         return Refused(
-            condition=NOT_BOOLEAN[0],
-            also=NOT_BOOLEAN[1:],
+            condition=first,
+            also=tuple(one for one in NOT_BOOLEAN if one != first),
             message=f"The condition {text} is of type {type_.upper()}, not BOOLEAN: Delta takes that at analysis, and "
             "fails while it runs.",
             hint="Write a comparison, or CAST(… AS BOOLEAN).",
         )
     return None
+
+
+def _by_on(statement: MergeStatement) -> str:
+    """The class for ON: Delta joins by it, and filters the files before, by a constant too, where it inserts."""
+    filters = statement.not_matched and not statement.not_matched_by_source
+    return FILTER_NOT_BOOLEAN if filters and not columns_named(statement.condition) else JOIN_NOT_BOOLEAN
 
 
 def reads_input_file(merge: AnalyzedMerge, decision: Decision, matches: Matches) -> Refused | None:

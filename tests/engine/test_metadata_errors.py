@@ -591,6 +591,17 @@ def test_what_delta_refuses_at_analysis_is_an_error_at_once(shop: Any, clauses: 
     assert refused.value.condition == condition == refused_by_delta(shop, sql)
 
 
+@pytest.mark.parametrize(
+    ("on", "clauses"),
+    [("NULL", DELETE), ("1", UPDATE + "n = 1 WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, 1)"), ("s.n", DELETE)],
+)
+def test_on_that_is_not_boolean_is_refused_by_the_class_of_the_plain_merge(shop: Any, on: str, clauses: str) -> None:
+    sql = merge("base", clauses).replace("t.id = s.id", on)
+    found = plan(shop, sql)
+    assert found.refused is not None
+    assert found.refused.condition == refused_by_delta(shop, sql)
+
+
 def test_identity_columns_take_no_values_of_ours(shop: Any) -> None:
     shop.sql("CREATE TABLE numbered (key BIGINT GENERATED ALWAYS AS IDENTITY, id BIGINT, n INT) USING delta")
     for clauses, condition in (

@@ -54,6 +54,7 @@ def analyzed(clauses: str, **changes: Any) -> Any:
     on, condition = (SimpleNamespace(source_columns=changes.get(part, ("id",))) for part in ("on", "condition"))
     return SimpleNamespace(
         statement=statement,
+        typed=statement,
         not_boolean=columns["not_boolean"],
         target_schema=[SimpleNamespace(name=name) for name in columns["target"]],
         source_schema=[SimpleNamespace(name=name) for name in columns["source"]],
@@ -71,6 +72,27 @@ def test_a_condition_must_be_boolean() -> None:
     refused = not_boolean(analyzed(UPDATE, not_boolean={"t.v": "int"}))
     assert refused is not None
     assert "t.v is of type INT" in refused.message
+
+
+@pytest.mark.parametrize(
+    ("on", "clauses", "condition"),
+    [
+        ("NULL", UPDATE, "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE"),
+        ("NULL", f"{UPDATE} WHEN NOT MATCHED THEN INSERT *", "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN"),
+        ("t.v", f"{UPDATE} WHEN NOT MATCHED THEN INSERT *", "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE"),
+        (
+            "NULL",
+            "WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN DELETE",
+            "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
+        ),
+    ],
+)
+def test_on_that_is_not_boolean_fails_where_delta_uses_it_first(on: str, clauses: str, condition: str) -> None:
+    merge = analyzed(clauses, not_boolean={on: "void"})
+    merge.typed = parse_merge(f"MERGE INTO t USING s ON {on} {clauses}")
+    refused = not_boolean(merge)
+    assert refused is not None
+    assert refused.condition == condition
 
 
 def reads(clauses: str, touched: bool = True, materialize: bool = False) -> str | None:
