@@ -10,13 +10,14 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.model.errors import EngineError
+from engine.spark.explain import OPERATOR
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType
 
 START = re.compile(r", StructType\((?=StructField\()")
 EVOLVES = re.compile(r"(?:, \{[^}]*\})?, true")
-BELOW = re.compile(r"\n +[:+]- ")
+BELOW = re.compile(rf"\n +[:+]- (?={OPERATOR})")
 STAYS = re.compile(r"\)(?:, \{[^}]*\})?, false\s*$")
 FIELD = re.compile(r"StructField\((.*?),(?=[A-Z]\w*Type\b)", re.DOTALL)
 NAME = re.compile(r"[A-Z]\w*Type")

@@ -76,6 +76,14 @@ class Reason(NamedTuple):
     inferred: bool = False
 
 
+NOT_READ = Reason(
+    "UNKNOWN",
+    "Spark's plan of the source cannot be read: a text in it has lines that look like a plan.",
+    "Write such a text without line breaks.",
+    inferred=True,
+)
+
+
 def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan | None = None) -> Decision:
     """Delta's decision for this source under the session's confs (rules 1–10 of MergeIntoMaterializeSource).
 
@@ -110,12 +118,7 @@ def _by_statement(merge: AnalyzedMerge, mode: str, confs: Mapping[str, str]) -> 
 
 def _by_source(spark: SparkSession, source: SourcePlan, confs: Mapping[str, str]) -> Reason:
     if source.root is None:
-        return Reason(
-            "UNKNOWN",
-            "Spark's plan of the source cannot be read: a text in it has lines that look like a plan.",
-            "Write such a text without line breaks.",
-            inferred=True,
-        )
+        return NOT_READ
     unchanging = Reason(
         "NOT_MATERIALIZED_AUTO",
         "The source only filters and projects Delta tables or fixed rows, so a second read gives the same rows.",
@@ -181,7 +184,10 @@ def _by_functions(spark: SparkSession, source: SourcePlan, root: Node, confs: Ma
             f"The source calls the user-defined function {udf}, whose results nothing guarantees.",
             "Use built-in functions, or store its result in a Delta table.",
         )
-    if is_on(confs, CACHED) and uses_cached_data(spark, source):
+    cached = is_on(confs, CACHED) and uses_cached_data(spark, source)
+    if cached is None:
+        yield NOT_READ
+    elif cached:
         yield Reason(
             "SOURCE_CACHED",
             "The source uses cached data, and a cache does not pin the version of its tables.",
@@ -309,11 +315,13 @@ def has_outer_reference(root: Node) -> bool:
     return any(OUTER.search(node.text) for node in inside)
 
 
-def uses_cached_data(spark: SparkSession, source: SourcePlan) -> bool:
+def uses_cached_data(spark: SparkSession, source: SourcePlan) -> bool | None:
     """DeltaSparkPlanUtils.planContainsCachedRelation, which does not look into subqueries: neither those of
-    expressions nor those that the optimizer made a join of."""
+    expressions nor those that the optimizer made a join of. None where the print cannot be read."""
     optimized = tree(explain_scans(spark, source).optimized)
-    nodes = [optimized] if optimized else []
+    if optimized is None:
+        return None
+    nodes = [optimized]
     while nodes:
         node = nodes.pop()
         if node.name == "InMemoryRelation":

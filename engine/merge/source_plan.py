@@ -11,6 +11,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.confs import STATS_SKIPPING, confs_set, without_rules
 from engine.spark.explain import Explained, Node, explain, one_line_names, tree
+from engine.spark.not_understood import not_understood
 from engine.sql.names import quote
 from engine.sql.sql_text import called_functions
 
@@ -31,6 +32,8 @@ KEEP_SCANS = (
     "CombineUnions",
     "OptimizeOneRowPlan",
     "InferFiltersFromConstraints",
+    # what is put together of literals could look like a part of the plan
+    "ConstantFolding",
 )
 NOT_FUNCTIONS = frozenset(
     (
@@ -86,7 +89,10 @@ def refuse_with_left_outside(analyzed: str, read: frozenset[str]) -> None:
     and all inside of it, which stay around the command. Delta runs the source alone, where nothing defines them.
     """
     # a line of names stands before the tree
-    missing = sorted(read & {name for name, _ in with_queries(tree(analyzed.partition("\n")[2])).values()})
+    root = tree(analyzed.partition("\n")[2])
+    if read and root is None:
+        raise not_understood(analyzed, "a plan")
+    missing = sorted(read & {name for name, _ in with_queries(root).values()})
     if missing:
         raise EngineError(
             "WITH_RECURSIVE_BEFORE_MERGE",

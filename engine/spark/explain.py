@@ -36,7 +36,11 @@ DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 MERGE = re.compile(r"MERGE\b", re.IGNORECASE)
 PARSE_SYNTAX_ERROR = "PARSE_SYNTAX_ERROR"
 """Spark's class for a word that it cannot read, be it the first one."""
-BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
+# what no text that is printed behind a literal looks like: +- AS v#1
+OPERATOR = r"['!*]*(?:\(\d+\) )?(?:[A-Z]\w*[a-z]|CTE\b)"
+BRANCH = re.compile(rf"^((?:[:| ] {{2}})*)(?:[:+]- )({OPERATOR}.*)$")
+# the columns of a table go on where the name of one has a line break before what looks like a branch
+CUT = re.compile(r"Relation [^\]]*$")
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ def one_line_names(text: str, sql: str) -> str:
 def _forges(value: str) -> bool:
     """Whether a literal that is printed as it is begins a branch or a section of a plan."""
     lines = value.split("\n")[1:]
-    return any(SECTION.search(line) or ((branch := BRANCH.match(line)) and branch[2].strip()) for line in lines)
+    return any(SECTION.search(line) or BRANCH.match(line) for line in lines)
 
 
 def _shifted(error: EngineError, sql: str) -> EngineError:
@@ -166,7 +170,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def tree(plan: str) -> Node | None:
-    """The tree of a printed plan; None if the text is not one.
+    """The tree of a printed plan; None if the text is not one, or the name of a column in it looks like a line.
 
     Inputs stand one step to the right of their operator, plans of subqueries two steps. A line that is no branch
     continues the one before it.
@@ -181,7 +185,7 @@ def tree(plan: str) -> Node | None:
         else:
             lines.append((0, line))
     root, end = _subtree(lines, 0)
-    return root if end == len(lines) else None
+    return root if end == len(lines) and not any(CUT.match(text) for _, text in lines) else None
 
 
 def _subtree(lines: Sequence[tuple[int, str]], start: int) -> tuple[Node, int]:

@@ -263,12 +263,19 @@ def _calls(sql: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def quoted_values(sql: str) -> tuple[str, ...]:
-    """The values of the string literals and back-quoted names, escapes resolved, as Spark keeps them in UTF-8."""
-    return tuple(
-        string_value(token.text).encode(errors="replace").decode() if token.is_string else token.name
-        for token in tokenize(sql)
-        if token.is_string or token.text.startswith("`")
-    )
+    """The values of the string literals and back-quoted names, escapes resolved, as Spark keeps them in UTF-8. Strings
+    side by side are one literal, which comes behind them."""
+    values: list[str] = []
+    beside: list[str] = []
+    for token in tokenize(sql):
+        if not token.is_string:
+            values += ["".join(beside)] if len(beside) > 1 else []
+            values += [token.name] if token.text.startswith("`") else []
+            beside = []
+            continue
+        beside.append(string_value(token.text).encode(errors="replace").decode())
+        values.append(beside[-1])
+    return (*values, "".join(beside)) if len(beside) > 1 else tuple(values)
 
 
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[01][0-7]{2}|.)", re.DOTALL)

@@ -589,6 +589,13 @@ SHAPES = (
         "(WITH c AS (SELECT id, (SELECT v FROM tgt WHERE id = 1) AS v FROM src) TABLE c UNION ALL TABLE src)",
     ),
     Shape("struct_and_map_columns", AUTO, "(SELECT n.id AS id, m['a'] AS v FROM mapped)"),
+    Shape("a_literal_that_ends_as_a_branch_begins", AUTO, r"(SELECT id, '\n+-' AS v FROM src)"),
+    Shape("strings_side_by_side_that_look_like_a_plan", AUTO, r"(SELECT id, 'x\n' '+- Range (0, 1)' AS v FROM src)"),
+    Shape(
+        "a_text_put_together_that_looks_like_cached_data",
+        AUTO,
+        "(SELECT id, concat('x', chr(10), '+- InMemoryRelation [v#1]') AS v FROM src)",
+    ),
 )
 
 # Where the print does not tell, the answer says so.

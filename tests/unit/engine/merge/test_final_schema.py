@@ -58,6 +58,11 @@ def test_what_subqueries_read_stands_below_and_is_not_looked_at() -> None:
     assert final_schema(text, NONE, NONE).names == ["a"]
 
 
+def test_a_text_that_ends_as_a_line_below_begins_is_none() -> None:
+    text = printed("StructField(a,IntegerType,true)").replace(" x,", " (v#1 = x\n   +- ) AS v#2,")
+    assert final_schema(text, NONE, NONE).names == ["a"]
+
+
 def test_a_new_column_brings_the_metadata_of_the_source_and_one_that_stays_keeps_its_own() -> None:
     old = t.StructType([t.StructField("a", t.IntegerType(), metadata={"CURRENT_DEFAULT": "1"})])
     source = t.StructType(

@@ -59,6 +59,27 @@ def test_a_literal_that_looks_like_a_part_of_a_plan_has_no_line_break_left() -> 
         assert text == f"Project [{literal} AS v#1]".replace("\n", " ") + "\n+- OneRowRelation"
 
 
+@pytest.mark.parametrize("literal", ["\n+-", "\n+- ", "\n:- ", "x\n   +- ", "\n+- *", "\n+- ("])
+def test_a_literal_that_ends_as_a_branch_begins_is_none(literal: str) -> None:
+    """What is printed behind a literal is no operator."""
+    for behind in (" AS v#1]", ", b#2]", ")]", " THEN 1 ELSE 2 END]", "#1]", " IN (1)]", " as date)]"):
+        root = tree(one_line_names(f"Project [{literal}{behind}\n+- OneRowRelation", f"SELECT '{literal}' AS v"))
+        assert root is not None
+        assert [node.name for node in root.walk()] == ["Project", "OneRowRelation"]
+
+
+def test_columns_of_a_table_that_are_cut_by_what_looks_like_a_branch_make_no_tree() -> None:
+    plan = "Project [id#1L]\n+- Relation spark_catalog.a.b[id#1L,x{}LocalRelation#2] parquet"
+    assert tree(plan.format("")) is not None
+    assert tree(plan.format("\n+- ")) is None
+
+
+def test_strings_side_by_side_are_one_literal() -> None:
+    sql = "SELECT 'x\\n' '+- Range (0, 1)' AS v, 'y'"
+    text = one_line_names("Project [x\n+- Range (0, 1) AS v#1, y AS y#2]\n+- OneRowRelation", sql)
+    assert text == "Project [x +- Range (0, 1) AS v#1, y AS y#2]\n+- OneRowRelation"
+
+
 @pytest.mark.parametrize("literal", ["+- Range\n", "\n+- ", "\n   +- "])
 def test_a_literal_that_a_plan_also_has_between_its_lines_takes_none_from_it(literal: str) -> None:
     plan = "Project [a#1]\n+- Range\n   +- Range"
