@@ -26,7 +26,7 @@ MEANINGS: Final = {
     FAILED: "failed, or planned and Delta would refuse the statement",
     CHANGES: "the plan changes something (only with --detailed-exitcode)",
     UNREACHABLE: "Spark cannot be reached",
-    STALE: "the plan is stale",
+    STALE: "the plan or the undo is stale, or it is taken back already",
     REFUSED: "not confirmed, or refused by policy, by an expectation, or by a plan that Delta would refuse",
     DEVIATED: "committed, but not as promised or expected, or the commit is lost",
     USAGE: "wrong usage",

@@ -88,7 +88,7 @@ def _of_create(one: CreatePlan) -> dict[str, str]:
 
 def _of_any(one: AnyPlan) -> dict[str, str]:
     return {
-        "can be committed": "no" if one.refused is not None else "yes",
+        "can be committed": "yes" if plan_summary.why_not_committable(one) is None else "no",
         "warning codes": ", ".join(remark.code for remark in one.warnings) or "none",
         **{name: number(value) for name, value in plan_summary.promise(one).items()},
         **{f":{name}": value for name, value in one.statement.params.items()},

@@ -82,7 +82,10 @@ def rewrite(plan: Plan) -> str:
         # nothing is promised of files on a Spark that was not tested
         return f"rewrites about {where}: {bulk}"
     if plan.write.deletion_vectors and not copied:
-        return f"marks rows in {where} ({bulk}), copying none: deletion vectors"
+        removed = removed_whole(plan)
+        marked = f"marks rows in {number(len(files) - removed)}" if len(files) > removed else ""
+        done = " and ".join(filter(None, (marked, f"removes {number(removed)}" if removed else "")))
+        return f"{done} of {count(plan.target.num_files, 'file')} ({bulk}), copying none: deletion vectors"
     return f"rewrites {where}: {bulk}, copying {count(copied, 'row')}"
 
 
@@ -93,7 +96,14 @@ def rewritten_files(plan: Plan) -> tuple[TouchedFile, ...]:
 
 def done_to_files(plan: Plan) -> str:
     """What a commit does to the files that it touches, in a word."""
-    return "marked" if plan.write.deletion_vectors else "rewritten"
+    if not plan.write.deletion_vectors:
+        return "rewritten"
+    return "marked or removed" if removed_whole(plan) else "marked"
+
+
+def removed_whole(plan: Plan) -> int:
+    """With deletion vectors, how many files Delta takes from the table, as every row of them changes."""
+    return plan.promise.get(FILES_REMOVED, 0) if plan.write.deletion_vectors else 0
 
 
 def promise(plan: AnyPlan) -> dict[str, int]:

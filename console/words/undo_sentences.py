@@ -55,6 +55,15 @@ def as_long_as(plan: AnyPlan) -> str:
     return " while nothing else is committed" if plan.kind == "create_table" and plan.effect == "create" else ""
 
 
+def later(plan: AnyPlan, made: Outcome, newest: int) -> str:
+    """What an undo of a commit means by now, if the table is at a ``newest`` version after it; else ""."""
+    if made.version is None or newest <= made.version:
+        return ""
+    is_dropped = plan.kind == "create_table" and plan.effect == "create"
+    means = "`undo` does not drop it any more" if is_dropped else "an undo takes back what was committed since, too"
+    return f"{table_name(plan.target.name)} is at v{newest} by now: {means}."
+
+
 def is_sure(plan: AnyPlan) -> bool:
     """Whether the statement alone takes the commit back."""
     found = plan.undo

@@ -200,7 +200,7 @@ def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -
         start=end,
         end=end,
         text="".join(f" AND {one.text}" for one in derived if one.text),
-        why="implied by ON for every source row that was frozen; lets Delta skip the other files",
+        why="implied by ON for every row of the source; lets Delta skip the other files",
     )
 
 

@@ -200,6 +200,28 @@ async def test_below_the_text_stands_what_became_of_its_plan(backend: FakeBacken
         await operator.sees("This plan is committed already, as v42.")
 
 
+async def test_a_cancel_that_came_too_late_is_told_of(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "cancel", lambda _: None)
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.begin_to_commit(MERGE_SQL)
+        await operator.press("x")
+        await operator.sees("cancelling…")
+        backend.release("apply")
+        await operator.sees("kept its promise", "The cancel came too late: the commit was in the table")
+
+
+async def test_what_was_committed_since_is_told_where_the_undo_stands(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("made v42 of sales.orders", "undo: RESTORE")
+        later = {"op_id": "0a0a", "plan_id": "cfa152", "version": 43}
+        backend.ledger = [samples.a_ledger()[0].model_copy(update=later), *backend.ledger]
+        operator.app.ledger_changed()
+        await operator.sees("⚠ sales.orders is at v43 by now: an undo takes back what was committed since, too.")
+
+
 async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widgets import Input
 
 from console.places.merge import find_key
@@ -101,6 +102,39 @@ async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: 
     assert "deleted by clause 1" in "".join(paragraph.body.plain for paragraph in page.head)
     assert page.table is not None
     assert not page.table.rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "removed", "told"),
+    [
+        ((3, 9), 0, "rows of it are marked"),
+        ((3, 3), 1, "it is removed: each of its rows changes"),
+        # the log has no count of rows of one of two
+        ((3, 3, 3), 1, "rows of it are marked, or it is removed: each of its rows changes"),
+    ],
+)
+async def test_a_file_of_which_each_row_changes_is_not_marked_but_removed(
+    rows: tuple[int, ...], removed: int, told: str
+) -> None:
+    from console.places.merge.find_key import key_page
+    from console.words.glyphs import UNICODE
+    from engine.explore.find_key import FoundKey, FoundRow
+    from engine.model.plan import Sample
+
+    plan = samples.a_plan()
+    changed, *others = rows
+    file = plan.find_touched_files.files[0].model_copy(update={"updated": changed, "deleted": 0})
+    files = [file.model_copy(update={"path": f"f{at}", "rows": all_}) for at, all_ in enumerate(others)]
+    plan = plan.model_copy(
+        update={
+            "write": plan.write.model_copy(update={"deletion_vectors": True}),
+            "promise": {**plan.promise, "numTargetFilesRemoved": removed},
+            "find_touched_files": plan.find_touched_files.model_copy(update={"files": tuple(files)}),
+        }
+    )
+    row = FoundRow("matched", None, None, (), Sample(action="delete", clause=0), "f0", touched=True)
+    page = key_page(plan, FoundKey(("t.id <=> 5",), (row,)), UNICODE)
+    assert f"f0, {told}" in "\n".join(paragraph.body.plain for paragraph in page.head)
 
 
 async def test_an_empty_text_is_told_from_a_column_that_a_side_has_not() -> None:

@@ -280,7 +280,9 @@ async def test_a_plan_that_was_committed_elsewhere_says_so_even_in_the_dialog_th
         operator.app.ledger_changed()
         await operator.sees("planned at v41", "This plan was committed already, as v42, by another console or the")
         assert "to be sure" not in operator.screen
-        await operator.press("escape", "c")
+        await operator.press("escape")
+        await operator.sees("c why not commit")
+        await operator.press("c")
         await operator.sees("⚠ This plan was committed already, as v42", "Cannot be committed")
         backend.ledger = [a_commit(plan_id=plan.plan_id, version=42, status="undone"), *backend.ledger[1:]]
         operator.app.ledger_changed()

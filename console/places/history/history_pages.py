@@ -182,15 +182,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
         return _create_page(detail, plan, glyphs, undo_key)
-    dot = f" {glyphs.dot} "
-    title = Content.assemble(
-        (_status(one, glyphs), "bold"),
-        f"{dot}{table_name(one.table)}",
-        "" if one.version is None else f"{dot}v{one.version}",
-        f"{dot}plan {short_id(one.plan_id)}",
-        (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
-    )
-    head = [Paragraph(title), sentence(_when(detail), "$foreground-muted"), *_taken_back(detail)]
+    head = _head(detail, glyphs)
     if plan is None and one.kind != "merge":
         head.append(sentence(plan_summary.sql_line(one.sql)))
     if plan is not None:
@@ -210,6 +202,19 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     if plan is not None and why_not_undone(one) is None:
         head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
+
+
+def _head(detail: OperationDetail, glyphs: Glyphs) -> list[Paragraph]:
+    """Which operation it is, what became of it, and when."""
+    one, dot = detail.operation, f" {glyphs.dot} "
+    title = Content.assemble(
+        (_status(one, glyphs), "bold"),
+        f"{dot}{table_name(one.table)}",
+        "" if one.version is None else f"{dot}v{one.version}",
+        f"{dot}plan {short_id(one.plan_id)}",
+        (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
+    )
+    return [Paragraph(title), sentence(_when(detail), "$foreground-muted"), *_taken_back(detail)]
 
 
 def _rehearsal_line(rehearsal: Rehearsal, glyphs: Glyphs) -> Paragraph:
@@ -235,10 +240,7 @@ def _taken_back(detail: OperationDetail) -> list[Paragraph]:
 
 def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:
     """An operation that created or replaced a table: what it did, and what was promised of it."""
-    one = detail.operation
-    title = f"{_status(one, glyphs)} {glyphs.dot} {table_name(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
-    head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(detail), "$foreground-muted")]
-    head += _taken_back(detail)
+    one, head = detail.operation, _head(detail, glyphs)
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))

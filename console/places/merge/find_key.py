@@ -154,7 +154,13 @@ def _touched(plan: Plan, row: FoundRow) -> str:
     if not row.touched or plan.refused is not None:
         return "not touched"
     if plan.write.deletion_vectors:
-        return "rows of it are marked"
+        replaced = [file.path for file in plan.changed_files if file.updated + file.deleted == file.rows]
+        removed = plan_summary.removed_whole(plan)
+        if row.file not in replaced or not removed:
+            return "rows of it are marked"
+        # without a count of rows in the log Delta keeps such a file
+        sure = removed == len(replaced)
+        return f"{'' if sure else 'rows of it are marked, or '}it is removed: each of its rows changes"
     return "written anew, this row " + ("with it" if row.change is None else "changed")
 
 

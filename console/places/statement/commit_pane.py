@@ -42,7 +42,7 @@ class CommitPane(Vertical):
         "{merge.history} goes to the history, {merge.edit} back to the text."
     )
 
-    gone = ""
+    since = ""
 
     def compose(self) -> ComposeResult:
         yield PageView(id="commit-page")
@@ -64,12 +64,12 @@ class CommitPane(Vertical):
         self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))
 
     def show_outcome(
-        self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None, gone: str = ""
+        self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None, *, gone: str = "", later: str = ""
     ) -> None:
-        """``gone``: what took the commit back since, in words."""
-        self.gone = gone
+        """``gone``: what took the commit back since, in words; ``later``: what was committed since to its table."""
+        self.since = gone or later
         table = promise_table(plan, outcome, self.glyphs)
-        head = outcome_head(plan, outcome, self.glyphs, gone)
+        head = outcome_head(plan, outcome, self.glyphs, gone, later)
         if projection is not None:
             took, about = duration(outcome.duration_ms), duration(projection.milliseconds)
             head = (
@@ -94,7 +94,7 @@ class CommitPane(Vertical):
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
-def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = "") -> Head:
+def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = "", later: str = "") -> Head:
     """What a commit did, and what else to know about it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
     head = [signed(glyphs.warning, "$text-warning", gone, "bold")] if gone else []
@@ -109,6 +109,8 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = ""
         if statement:
             head.append(sentence(f"undo: {statement}"))
         head.append(sentence(until if statement else f"undo is {until}", "$foreground-muted"))
+        if later:
+            head.append(signed(glyphs.warning, "$text-warning", later))
     return tuple(head)
 
 

@@ -33,6 +33,11 @@ class LedgerPlace(StepsPlace):
         self.dialog: CommitDialog | None = None
         """The one that asks whether to commit the plan, while it is open."""
 
+    @property
+    def is_committed(self) -> bool:
+        """Whether the plan that is shown was committed, here or elsewhere."""
+        return self.committed is not None or (self.moved is not None and self.moved.own is not None)
+
     def _project(self, plan: AnyPlan) -> None:
         if plan.kind != "merge":
             return
@@ -68,13 +73,19 @@ class LedgerPlace(StepsPlace):
         if plan is None or committed is None or not committed.op_id:
             return
 
-        def look() -> str:
-            listed = self.backend.history(limit=RECENT)
-            return next((undo_sentences.GONE.get(one.status, "") for one in listed if one.op_id == committed.op_id), "")
+        def look() -> tuple[str, str]:
+            listed = self.backend.history(plan.target.path, RECENT)
+            status = next((one.status for one in listed if one.op_id == committed.op_id), "applied")
+            newest = max((one.version or -1 for one in listed if one.status == "applied"), default=-1)
+            return undo_sentences.GONE.get(status, ""), undo_sentences.later(plan, committed, newest)
 
-        def found(gone: str) -> None:
-            if gone != self.commit_pane.gone:
-                self.commit_pane.show_outcome(plan, committed, self.projection, gone)
+        def found(since: tuple[str, str]) -> None:
+            gone, later = since
+            before = self.commit_pane.since
+            if (gone or later) == before:
+                return
+            self.commit_pane.show_outcome(plan, committed, self.projection, gone=gone, later=later)
+            if gone or before in undo_sentences.GONE.values():
                 became = gone or "Its rows are there again."
                 self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was committed. {became}")
 
@@ -83,6 +94,7 @@ class LedgerPlace(StepsPlace):
     def _ask_what_moved(self, plan: AnyPlan) -> None:
         def found(moved: Moved | None) -> None:
             self.moved = moved
+            self.refresh_bindings()
             self.preview.plan_moved(moved)
             if self.dialog is not None:
                 self.dialog.plan_moved(moved)

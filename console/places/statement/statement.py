@@ -238,6 +238,10 @@ class StatementPlace(LedgerPlace):
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
+        if self.operation is not None and self.operation.cancelled.is_set():
+            late = "The cancel came too late: the commit was in the table already."
+            self.console_app.record(late, "warning")
+            self.notify(late, title="Commit", severity="warning")
         did = outcome_sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
         summary = f"Plan {short_id(plan.plan_id)} {did}"
         self._tell_of_commit(f"{summary}.", SHOWS_IT)
@@ -307,6 +311,7 @@ class StatementPlace(LedgerPlace):
             self.forget("plan")
             self._plan_failed(Failure("", "cancelled", cancelled=True))
         else:
+            operation.cancelled.set()
             self.query_one("#running", Running).cancelling()
 
     # Small actions
@@ -320,7 +325,7 @@ class StatementPlace(LedgerPlace):
     def possible(self) -> dict[str, bool]:
         """The actions that are not always possible, and whether they are now."""
         view = self.view
-        may_commit = view == "preview" and self.plan is not None and self.committed is None
+        may_commit = view == "preview" and self.plan is not None and not self.is_committed
         never = plan_summary.why_not_committable(self.plan) if self.plan is not None else None
         typing = view not in ("preview", "commit")
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from threading import Event
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -37,12 +38,13 @@ RECENT = 50
 
 @dataclass(frozen=True)
 class Operation:
-    """A plan or an apply that runs. ``typed`` is the text of then."""
+    """A plan or an apply that runs. ``typed`` is the text of then; ``cancelled`` is set once it was to be cancelled."""
 
     operation_id: str
     kind: str
     typed: Draft
     began: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+    cancelled: Event = field(default_factory=Event, compare=False)
 
 
 def newest_of(plan_id: str, operations: Iterable[Recorded], since: datetime = EVER) -> Recorded | None:

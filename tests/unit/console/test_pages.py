@@ -94,7 +94,9 @@ def test_only_what_has_a_code_is_counted_as_a_warning() -> None:
 
 def test_files_in_which_rows_are_marked_are_not_rewritten_beside_the_plan_before() -> None:
     plan = make_plan()
-    marks = plan.model_copy(update={"write": plan.write.model_copy(update={"deletion_vectors": True})})
+    promise = {**plan.promise, "numTargetFilesRemoved": 0}
+    write = plan.write.model_copy(update={"deletion_vectors": True})
+    marks = plan.model_copy(update={"write": write, "promise": promise})
     differing = text(before_page(plan, marks, UNICODE))
     assert "▸ changed files rewritten 1 -" in differing
     assert "▸ changed files marked - 1" in differing

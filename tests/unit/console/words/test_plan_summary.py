@@ -42,12 +42,24 @@ def test_what_is_rewritten() -> None:
     plan = make_plan()
     assert words.rewrite(plan) == "rewrites 1 of 40 files: 2 MB of 80 MB, copying 49,100 rows"
     vectors = plan.write.model_copy(update={"deletion_vectors": True})
-    marked = promising(numTargetRowsCopied=0).model_copy(update={"write": vectors})
+    marked = promising(numTargetRowsCopied=0, numTargetFilesRemoved=0).model_copy(update={"write": vectors})
     assert words.rewrite(marked) == "marks rows in 1 of 40 files (2 MB of 80 MB), copying none: deletion vectors"
     (file,) = plan.find_touched_files.files
     read = plan.find_touched_files.model_copy(update={"files": (file, file.model_copy(update={"updated": 0}))})
     only_read = marked.model_copy(update={"find_touched_files": read})
     assert words.rewrite(only_read) == "marks rows in 1 of 40 files (2 MB of 80 MB), copying none: deletion vectors"
+    two = plan.find_touched_files.model_copy(update={"files": (file, file)})
+    removed = {gone: promising(numTargetRowsCopied=0, numTargetFilesRemoved=gone) for gone in (1, 2)}
+    removed = {
+        gone: one.model_copy(update={"write": vectors, "find_touched_files": two}) for gone, one in removed.items()
+    }
+    assert words.rewrite(removed[1]).startswith("marks rows in 1 and removes 1 of 40 files (4 MB of 80 MB), copying")
+    assert words.rewrite(removed[2]).startswith("removes 2 of 40 files (4 MB of 80 MB), copying none")
+    assert [words.done_to_files(one) for one in (plan, marked, removed[1])] == [
+        "rewritten",
+        "marked",
+        "marked or removed",
+    ]
     read = read.model_copy(update={"files": read.files[1:]})
     only_inserts = promising(numTargetRowsUpdated=0, numTargetRowsInserted=9, numTargetRowsCopied=0)
     only_inserts = only_inserts.model_copy(update={"find_touched_files": read, "write": vectors})
