@@ -93,7 +93,7 @@ def _one_of(column: str, numbers: list[int]) -> str:
 
 
 def _of_written(asked: InsertedKeys) -> dict[str, str]:
-    keyed = " AND ".join(f"{asked.keys[n]} IS NOT NULL" for n in asked.never_null)
+    keyed = " AND ".join(f"{asked.keys[n]} IS NOT NULL" for n in asked.never_null) or "TRUE"
     equal = f"PARTITION BY {', '.join(asked.keys)}"
     return {
         "NULL_KEYS_INSERTED": f"{asked.inserted} AND NOT ({keyed})",

@@ -64,14 +64,14 @@ def inserted_rows(
     assigned: Sequence[ClauseAssignments],
     private: bool,
 ) -> InsertedRows | None:
-    """None where no row is inserted, or ON has no key in which a NULL matches nothing."""
+    """None where no row is inserted, or ON has no key."""
     clauses = tuple(
         one
         for one in assigned
         if one.clause.action_kind == "insert" and takes_rows(merge.statement, matches, one.clause)
     )
     keys = tuple(merge.keys)
-    if not clauses or not null_matches_nothing(keys):
+    if not clauses or not keys:
         return None
     return InsertedRows(merge, source, matches, clauses, keys, private)
 

@@ -61,10 +61,9 @@ def _struct_of(written: Written) -> str:
 def inserted_keys(
     merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], *, private: bool
 ) -> InsertedKeys | None:
-    """None where no clause inserts a key that is known, or a NULL in it would match."""
+    """None where no clause inserts a key that is known."""
     keys = merge.keys
-    never_null = null_matches_nothing(keys)
-    written = _written(merge, rules, assigned) if never_null else {}
+    written = _written(merge, rules, assigned) if keys else {}
     if not written:
         return None
     inserted = is_inserted(written)

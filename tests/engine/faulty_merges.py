@@ -283,16 +283,16 @@ def taking(clauses: list[Clause], s: Row, t: Row) -> Clause | None:
 
 def faults(merge: FaultyMerge, done: Outcome) -> dict[str, int]:
     """Each code of issue's table that the merge has, with its rows."""
-    keys = [key for key in merge.keys if not key.null_safe]
+    never_null = [key for key in merge.keys if not key.null_safe]
     counts: dict[str, int] = {}
-    if keys:
+    if merge.keys:
         counts["NULL_KEYS_INSERTED"] = sum(
-            any(clause.written(s, NO_ROW).get(key.column) is None for key in keys) for s, clause in done.inserted
+            any(clause.written(s, NO_ROW).get(key.column) is None for key in never_null) for s, clause in done.inserted
         )
         groups: Counter[tuple[Any, ...]] = Counter()
         for s, clause in done.inserted:
             row = {**NO_ROW, **clause.written(s, NO_ROW)}
-            if all(row[key.column] is not None for key in keys):
+            if all(row[key.column] is not None for key in never_null):
                 groups[tuple(row[key.column] for key in merge.keys)] += 1
         counts["DUPLICATE_INSERTS"] = sum(n - 1 for n in groups.values())
         if merge.others:

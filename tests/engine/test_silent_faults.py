@@ -115,6 +115,10 @@ CASES = {
     "ON false, an append": (using(NEW, INSERT, on="false"), {}),
     "ON 1 = 0, an append": (using(NEW, INSERT, on="1 = 0"), {}),
     "a key that matches NULL, too": (using("(1, 'z', 11, 9, true)", on="t.id <=> s.id"), {}),
+    "a key that matches NULL, too, twice": (
+        using("(7, 'x', 1, 9, true), (7, 'y', 1, 9, true), (NULL, 'x', 1, 9, true)", on="t.id <=> s.id"),
+        {"DUPLICATE_INSERTS": 1},
+    ),
     "a key that is equal but for the part in which NULL is a value": (
         using("(1, 'q', 1, 9, true), (7, 'x', 1, 9, true), (7, 'y', 1, 9, true)", on="t.id = s.id AND t.v <=> s.v"),
         {},
