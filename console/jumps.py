@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.app import SystemCommand
 
-from console.words.format import local_time
+from console.words.format import local_time, short_id
 from console.words.outcome_sentences import kind
 from console.words.visible import table_name, visible
 
@@ -44,8 +44,8 @@ def jumps(
         title = (
             f"History: {table_name(one.table)} {local_time(one.started_at, seconds=False)} {kind(one.kind, one.sql)}"
         )
-        yield _jump(f"{title} {one.status} {visible(one.op_id)}", "Show this operation",
-                    partial(_show_operation, shell, one.op_id))  # fmt: skip
+        ids = f"plan {short_id(one.plan_id)} {visible(one.op_id)}"
+        yield _jump(f"{title} {one.status} {ids}", "Show this operation", partial(_show_operation, shell, one.op_id))
 
 
 def _jump(title: str, help: str, run: Callable[[], None]) -> SystemCommand:

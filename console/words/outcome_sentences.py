@@ -44,6 +44,12 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     return f" {dot} ".join(parts)
 
 
+def committed_already(result: Outcome) -> str:
+    """That there is nothing left to commit of a plan."""
+    at = result.version
+    return f"This plan is committed already, as v{at}." if at is not None else "This plan is applied already."
+
+
 def became(what: str, one: Operation | None, *, ended: bool) -> str:
     """What became of work that the console was left in. ``what`` begins the sentence, ``one`` is what the ledger has of
     it; ``ended``: whether the work had ended by then, so that it will have no more."""

@@ -209,6 +209,8 @@ async def test_a_cancel_that_came_too_late_is_told_of(backend: FakeBackend, monk
         await operator.sees("cancelling…")
         backend.release("apply")
         await operator.sees("kept its promise", "The cancel came too late: the commit was in the table")
+        await operator.press("v")
+        await operator.sees("⚠ This plan is committed already, as v42.", "c why not commit")
 
 
 async def test_what_was_committed_since_is_told_where_the_undo_stands(backend: FakeBackend) -> None:

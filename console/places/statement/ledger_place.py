@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from console.places.statement.steps_place import EVER, RECENT, StepsPlace, newest_of
-from console.words import undo_sentences
+from console.words import outcome_sentences, undo_sentences
 from console.words.format import short_id
 from console.words.moved import Moved, moved_since
 from console.work import Failure
@@ -85,6 +85,8 @@ class LedgerPlace(StepsPlace):
             if (gone or later) == before:
                 return
             self.commit_pane.show_outcome(plan, committed, self.projection, gone=gone, later=later)
+            already = outcome_sentences.committed_already(committed)
+            self.preview.plan_became(f"{already} {gone}".rstrip())
             if gone or before in undo_sentences.GONE.values():
                 became = gone or "Its rows are there again."
                 self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was committed. {became}")

@@ -149,6 +149,7 @@ class Preview(Vertical):
         self._view = self._chosen = "files"
         self._edited = False
         self._moved: Moved | None = None
+        self._became = ""
 
     def compose(self) -> ComposeResult:
         with Reading(id="verdict-scroll"):
@@ -184,7 +185,7 @@ class Preview(Vertical):
         self._asked.clear()
         if self._chosen in OF_ONE_PLAN:
             self._chosen = "files"
-        self._edited, self._moved = False, None
+        self._edited, self._moved, self._became = False, None, ""
         self._show_verdict()
         # what stops a plan is the first thing to look at
         view = "conflicts" if plan.refused is not None else self._chosen
@@ -203,10 +204,17 @@ class Preview(Vertical):
             self._moved = moved
             self._show_verdict()
 
+    def plan_became(self, told: str) -> None:
+        """Say what became of the plan: it was committed, or taken back since."""
+        if told != self._became:
+            self._became = told
+            self._show_verdict()
+
     def _show_verdict(self) -> None:
         if self.plan is not None:
             with_keys = cast("Place", self.screen).with_keys
-            since = [with_keys(EDITED)] if self._edited else []
+            since = [self._became] if self._became else []
+            since += [with_keys(EDITED)] if self._edited else []
             if self._moved is not None:
                 since.append(moved_sentence(self._moved) + with_keys(AGAIN))
             self.query_one(Verdict).show_plan(self.plan, since=since, glyphs=shell_of(self).glyphs)

@@ -197,8 +197,7 @@ class StatementPlace(LedgerPlace):
         if self.operation is not None:
             return self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it.")
         if self.committed is not None:
-            at = self.committed.version
-            return f"This plan is committed already, as v{at}." if at is not None else "This plan is applied already."
+            return outcome_sentences.committed_already(self.committed)
         if self.moved is not None and self.moved.own is not None:
             return moved_sentence(self.moved)
         if self.console_app.status.spark == "lost":
@@ -238,6 +237,7 @@ class StatementPlace(LedgerPlace):
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
+        self.preview.plan_became(outcome_sentences.committed_already(outcome))
         if self.operation is not None and self.operation.cancelled.is_set():
             late = "The cancel came too late: the commit was in the table already."
             self.console_app.record(late, "warning")
