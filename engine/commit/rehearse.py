@@ -26,7 +26,7 @@ from engine.commit.prepare_again import (
 from engine.commit.promise_check import deviations
 from engine.commit.rehearsal_clone import cloned, drop_left_over, place_of_clone
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
-from engine.commit.staleness import check_staleness
+from engine.commit.staleness import Staleness, changed_metadata, check_staleness, commit_line
 from engine.commit.state_changes import session_changed
 from engine.commit.verify import VERIFYING, check_versions, expected_of
 from engine.ledger.history_store import now
@@ -44,6 +44,7 @@ from engine.spark.session_state import confs_as_planned, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, collected, translate
 from engine.sql.parse import MergeStatement, parse_merge
 from engine.table.commits import Commit, commits, commits_since
+from engine.table.logged_schema import logged_metadata
 from engine.table.table_state import table_id
 from engine.table.transaction import refuse_operator_txn
 
@@ -121,6 +122,7 @@ def _rehearse(
     with confs_as_planned(spark, plan.confs):
         if table_id(spark, plan.target.name, (plan.target.table_id, plan.target.version)) != plan.target.table_id:
             raise StalePlanError("STALE_PLAN", f"{plan.target.name} was created again since the plan.", AGAIN)
+        check_columns(spark, plan)
         check_staged(spark, plan, statement)
         prepare_again(spark, plan, statement, say)
         if not is_own:
@@ -132,6 +134,18 @@ def _rehearse(
         with cloned(spark, plan, schema) as clone:
             rehearsal = _merge_into(spark, plan, statement, clone, say).model_copy(update={"stale": why})
             return with_expectations(spark, plan, rehearsal, expected, say)
+
+
+def check_columns(spark: SparkSession, plan: Plan) -> None:
+    """Raise StalePlanError if the table has other columns than the planned version: Spark reads the statement against
+    the table of now, and would refuse it, or read it otherwise."""
+    version, since = commits_since(spark, plan.target.name, plan.target.version)
+    if version <= plan.target.version:
+        return
+    then, today = (logged_metadata(spark, plan.target.path, one) for one in (plan.target.version, version))
+    if list(then.fields.items()) != list(today.fields.items()):
+        why = f"the table itself changed: {'; '.join(changed_metadata(then, today))}"
+        raise stale(plan, Staleness("stale", version, tuple(map(commit_line, since)), why))
 
 
 def why_stale(spark: SparkSession, plan: Plan) -> str:

@@ -20,7 +20,7 @@ from engine.commit import rehearse as rehearse_module
 from engine.commit.rehearsal_clone import OWNER, SCHEMA, drop_left_over
 from engine.commit.rehearse import why_stale
 from engine.expect.read_expectations import read_expectations
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, StalePlanError
 from engine.preflight.advice import MUST_ACCEPT
 from engine.processes import start_time
 from engine.spark.confs import confs_set
@@ -107,6 +107,27 @@ def test_what_cannot_be_rehearsed_leaves_nothing(spark: Any, shop: str, monkeypa
     assert current_version(spark, f"{shop}.tgt") == 0
     check_nothing_left(spark, shop)
     spark.sql(f"DROP SCHEMA {shop}_2 CASCADE")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("ADD COLUMN w INT", "column w is new"),
+        ("RENAME COLUMN v TO w", "column v is gone"),
+    ],
+)
+def test_a_table_that_has_other_columns_by_now_is_no_refusal_of_delta(
+    spark: Any, shop: str, change: str, why: str
+) -> None:
+    table = f"columns_{change.split(maxsplit=1)[0].lower()}"
+    spark.sql(f"CREATE TABLE {table} USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name') AS TABLE tgt")
+    source = "(SELECT 1L AS id, 5D AS v) s"
+    sql = f"MERGE INTO {table} t USING {source} ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
+    foreseen = plan(spark, sql, rows=0)
+    spark.sql(f"ALTER TABLE {table} {change}")
+    with pytest.raises(StalePlanError, match=f"STALE_PLAN.*{table} moved from v0 to v1 .*{why}"):
+        rehearse(spark, foreseen)
+    check_nothing_left(spark, shop)
 
 
 def test_a_refusal_is_rehearsed_too(spark: Any, shop: str) -> None:
