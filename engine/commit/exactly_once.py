@@ -110,9 +110,16 @@ def _unknown(error: EngineError, history: History | None) -> EngineError:
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
     """Raise if this plan was committed and taken back: its rows are not there, so it does not count as applied."""
+    if why := why_undone(done, since):
+        raise plan_undone(why)
+
+
+def why_undone(done: Commit, since: Sequence[Commit]) -> str:
+    """What took the commit of a plan back, in a sentence; "" if nothing did."""
     taken_back = taken_back_by(done, since)
-    if taken_back is not None:
-        raise plan_undone(f"The plan was committed as v{done.version} and taken back by v{taken_back.version}.")
+    if taken_back is None:
+        return ""
+    return f"The plan was committed as v{done.version} and taken back by v{taken_back.version}."
 
 
 def plan_undone(message: str) -> StalePlanError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.commit.apply_plan import REWRITING, check_derived, check_staged, of_plan, run_confs, stale
 from engine.commit.check_plan import check_plan
 from engine.commit.check_running import check_running, is_at
-from engine.commit.exactly_once import COMPARING
+from engine.commit.exactly_once import COMPARING, why_undone
 from engine.commit.policy import Policy, check_writable
 from engine.commit.prepare_again import (
     AGAIN,
@@ -151,8 +151,8 @@ def check_columns(spark: SparkSession, plan: Plan) -> None:
 def why_stale(spark: SparkSession, plan: Plan) -> str:
     """Why apply would refuse the plan as stale, in its words; "" if it would not. The source is prepared already."""
     version, since = commits_since(spark, plan.target.name, plan.target.version)
-    if of_plan(spark, plan, since) is not None:
-        return ""  # it was applied already
+    if (done := of_plan(spark, plan, since)) is not None:
+        return why_undone(done, since)
     state = check_staleness(spark, plan, version, since, lambda: None)
     return stale(plan, state).message if state.verdict == "stale" else ""
 

@@ -159,10 +159,13 @@ def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(
     assert rehearsal.stale == ""
     assert apply(spark, foreseen).kept
     assert why_stale(spark, foreseen) == "", "its own commit makes no plan stale"
-    monkeypatch.setattr(rehearse_module, "of_plan", lambda *_: None)
-    moved = why_stale(spark, foreseen)
+    with monkeypatch.context() as patch:
+        patch.setattr(rehearse_module, "of_plan", lambda *_: None)
+        moved = why_stale(spark, foreseen)
     assert "tgt moved from v0 to v1 since the plan (v1 MERGE" in moved
     assert "with NOT MATCHED BY SOURCE every row of the table matters" in moved
+    spark.sql("RESTORE TABLE tgt TO VERSION AS OF 0")
+    assert why_stale(spark, foreseen) == "The plan was committed as v1 and taken back by v2."
 
 
 @pytest.mark.thorough
