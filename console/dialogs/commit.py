@@ -88,7 +88,10 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             yield Accept(name=one.code, id=f"expect-{index}")
         others = [one for one in plan.warnings if one.code not in self._codes]
         if others:
-            yield Sentences((sentence(""), *(self._warning(one) for one in others)))
+            head = "To be known:" if self._codes or self._failing else ""
+            yield Sentences(
+                (sentence(""), *([sentence(head)] if head else ()), *(self._warning(one) for one in others))
+            )
         yield from self.compose_typed()
 
     def _head(self) -> Head:
@@ -119,7 +122,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             return super().missing()
         more = f" and {len(boxes) - 1} more" if len(boxes) > 1 else ""
         named = visible(boxes[0].name or "")
-        return f"Each warning has to be accepted first. Not yet: {named}{more} (tab, then space)."
+        return f"To be accepted first: {named}{more} (tab, then space)."
 
     @override
     def missing_at(self) -> Widget | None:

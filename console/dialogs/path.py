@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
+from typing_extensions import override
 
 from console.dialogs.dialog import Dialog
 from console.words.visible import visible
@@ -95,6 +96,10 @@ class PathDialog(Dialog[str]):
     @on(Button.Pressed, "#accept")
     def _accepted(self) -> None:
         self._take(insist=False)
+
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._ask_twice is not None if action == "insist" else super().check_action(action, parameters)
 
     def action_insist(self) -> None:
         self._take(insist=True)

@@ -74,7 +74,10 @@ def rows(changes: Changes, glyphs: Glyphs) -> list[tuple[str, str, str, str, str
 def _values(one: ColumnChange, glyphs: Glyphs) -> str:
     if one.sum_before is not None or one.sum_after is not None:
         about = f"{glyphs.estimated} " if one.sums == "estimated" else ""
-        return f"{about}{_sum(one.sum_before)} {glyphs.becomes} {_sum(one.sum_after)}"
+        # a sum of no value is known; one that is too large is not
+        before = "NULL" if one.from_null == one.changed else _sum(one.sum_before)
+        after = "NULL" if one.to_null == one.changed else _sum(one.sum_after)
+        return f"{about}{before} {glyphs.becomes} {after}"
     return ", ".join(
         f"{cell(change.before)} {glyphs.becomes} {cell(change.after)} ({number(change.rows)})"
         for change in one.transitions

@@ -80,11 +80,13 @@ class FoundRow:
 
 @dataclass(frozen=True)
 class FoundKey:
-    """What was ``asked``, as SQL, and the rows; there are ``more`` of some kind than are shown."""
+    """What was ``asked``, as SQL, and the rows; there are ``more`` of some kind than are shown. ``of_pairs``: it names
+    both sides, and rows that nothing matches are not looked at."""
 
     asked: tuple[str, ...]
     rows: tuple[FoundRow, ...]
     more: bool = False
+    of_pairs: bool = False
 
 
 def find_key(
@@ -133,6 +135,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Ch
         asked=question.typed,
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
+        of_pairs=bool(question.pairs) and not question.by_value,
     )
 
 

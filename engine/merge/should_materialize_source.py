@@ -121,7 +121,7 @@ def _by_source(spark: SparkSession, source: SourcePlan, confs: Mapping[str, str]
         return NOT_READ
     unchanging = Reason(
         "NOT_MATERIALIZED_AUTO",
-        "The source only filters and projects Delta tables or fixed rows, so a second read gives the same rows.",
+        "The source only filters and projects Delta tables, or has no FROM, so a second read gives the same rows.",
         materialize=False,
     )
     rules = chain(_by_operators(spark, source, source.root), _by_functions(spark, source, source.root, confs))
@@ -133,7 +133,7 @@ def _by_operators(spark: SparkSession, source: SourcePlan, root: Node) -> Iterat
     if leaf is not None:
         yield Reason(
             "NON_DETERMINISTIC_SOURCE_NON_DELTA",
-            f"The source reads {leaf}, which is not a Delta table: nothing pins what a second read would give.",
+            f"The source reads {leaf}, which is not a Delta table: Delta trusts those alone to stay the same.",
             "Load it into a Delta table and merge from that table.",
         )
     operator = first_non_deterministic_operator(root)

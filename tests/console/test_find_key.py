@@ -6,6 +6,8 @@ import pytest
 from textual.widgets import Input
 
 from console.places.merge import find_key
+from console.words.glyphs import UNICODE
+from engine.explore.find_key import FoundKey, FoundRow
 from engine.model.checks import SILENT_FAULTS
 from engine.model.errors import EngineError
 from tests.console import samples
@@ -67,6 +69,14 @@ async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: Fa
         await operator.sees("In neither the source nor the target")
 
 
+@pytest.mark.parametrize("rows", [(), (samples.a_found_key("10001").rows[0],)])
+async def test_a_predicate_about_both_sides_says_that_it_is_asked_of_pairs_alone(rows: tuple[FoundRow, ...]) -> None:
+    key = FoundKey(("s.k = 6 OR t.k = 6",), rows, of_pairs=True)
+    head = "\n".join(paragraph.body.plain for paragraph in find_key.key_page(samples.a_plan(), key, UNICODE).head)
+    assert "It names both sides, so only rows that ON ties are looked at" in head
+    assert "In neither" not in head
+
+
 async def test_the_key_typed_last_is_offered_again_and_an_empty_one_is_not_taken(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await look_for(operator, "404")
@@ -93,8 +103,6 @@ async def test_a_source_that_is_gone_is_told_of_in_one_line(backend: FakeBackend
 
 async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: FakeBackend) -> None:
     from console.places.merge.find_key import key_page
-    from console.words.glyphs import UNICODE
-    from engine.explore.find_key import FoundKey, FoundRow
     from engine.model.plan import Sample
 
     row = FoundRow("matched", None, None, (), Sample(action="delete", clause=0), "f.parquet", touched=True)
@@ -117,8 +125,6 @@ async def test_a_file_of_which_each_row_changes_is_not_marked_but_removed(
     rows: tuple[int, ...], removed: int, told: str
 ) -> None:
     from console.places.merge.find_key import key_page
-    from console.words.glyphs import UNICODE
-    from engine.explore.find_key import FoundKey, FoundRow
     from engine.model.plan import Sample
 
     plan = samples.a_plan()
@@ -139,8 +145,6 @@ async def test_a_file_of_which_each_row_changes_is_not_marked_but_removed(
 
 async def test_an_empty_text_is_told_from_a_column_that_a_side_has_not() -> None:
     from console.places.merge.find_key import key_page
-    from console.words.glyphs import UNICODE
-    from engine.explore.find_key import FoundKey, FoundRow
 
     row = FoundRow("matched", {"id": "5", "op": ""}, {"id": "5", "note": ""}, (), None)
     table = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE).table

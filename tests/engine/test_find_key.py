@@ -70,6 +70,8 @@ def test_a_predicate_finds_rows_by_what_either_side_holds(shop: Any, planned: Pl
     assert {id_ for kind, id_ in found if kind == "not_matched"} == {"20", "21"}
     by_both = find_key(shop, planned, "s.v = t.v")
     assert [row.target for row in by_both.rows] == [{"id": "2", "v": "a"}]
+    assert by_both.of_pairs, "rows without a match have no other side to ask"
+    assert not find_key(shop, planned, "s.v = 'a'").of_pairs
 
 
 def test_an_updated_row_is_shown_before_and_after_with_the_clause_that_takes_it(found: Found) -> None:

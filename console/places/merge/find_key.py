@@ -42,6 +42,8 @@ FAULTS = {
     "KEYS_COLLIDE_BY_CAST": "Another key of the source becomes equal to its key, by a cast.",
 }
 
+OF_PAIRS = "It names both sides, so only rows that ON ties are looked at. Ask about one side for those without a match."
+
 
 def ask_for_key(place: StatementPlace, plan: Plan, last: str) -> None:
     """Ask for a key, then show in the preview what the plan does to its rows. ``last`` is what was typed before."""
@@ -86,10 +88,15 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
     """What becomes of each row, above the cells of all of them."""
     predicate = plan_summary.sql_line(" AND ".join(key.asked))
     if not key.rows:
-        missing = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
+        nothing = "In neither the source nor the target: no row has this key."
+        if key.of_pairs:
+            nothing = f"No pair of rows fulfils it. {OF_PAIRS}"
+        missing = signed(glyphs.off, "$text-warning", nothing)
         return Page((sentence(predicate, "$foreground-muted"), missing))
     counted = f"the first {len(key.rows)} rows of more" if key.more else count(len(key.rows), "row")
     head: list[Paragraph] = [*nothing_written(plan, glyphs), sentence(f"{predicate}: {counted}", "$foreground-muted")]
+    if key.of_pairs:
+        head.append(sentence(OF_PAIRS, "$foreground-muted"))
     rows: list[Row] = []
     for number, row in enumerate(key.rows, start=1):
         head += _row_head(plan, row, number if len(key.rows) > 1 else None, glyphs)

@@ -53,6 +53,13 @@ def test_a_sum_that_is_not_known_is_a_question_mark() -> None:
     assert change_rows.rows(changes(columns=(half,)), UNICODE)[0][-1] == "5 → ?"
 
 
+def test_a_sum_of_no_value_is_null() -> None:
+    gone = column(type="bigint", sum_before="5", sum_after=None, changed=2, to_null=2)
+    come = column(type="bigint", sum_before=None, sum_after="5", changed=2, from_null=2)
+    shown = [row[-1] for row in change_rows.rows(changes(columns=(gone, come)), UNICODE)]
+    assert shown == ["5 → NULL", "NULL → 5"]
+
+
 def test_a_column_that_is_not_compared_says_why() -> None:
     told = change_rows.rows(changes(not_compared={"at": "current_timestamp()"}), UNICODE)
     assert told == [("at", "?", "?", "?", "unknown: current_timestamp()")]
