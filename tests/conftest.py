@@ -26,15 +26,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # nohup has it ignore a terminal that is closed, which one test closes.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-# In this order: those of stores and several drivers wait much, so they run beside others that do not.
+# In this order: those of stores and several drivers wait much, so they run beside others that do not, and not first,
+# when all wait for one Spark.
 LONGEST = (
     "test_random_merges.py",
-    "test_store_s3.py",
     "test_as_people_write_it.py",
     "test_metadata_errors.py",
-    "test_log_store.py",
     "test_should_materialize_source.py",
+    "test_store_s3.py",
     "test_fidelity.py",
+    "test_log_store.py",
     "test_metamorphic.py",
     "test_outages.py",
     "test_undo_possible.py",
