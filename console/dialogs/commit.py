@@ -88,10 +88,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             yield Accept(name=one.code, id=f"expect-{index}")
         others = [one for one in plan.warnings if one.code not in self._codes]
         if others:
-            head = "To be known:" if self._codes or self._failing else ""
-            yield Sentences(
-                (sentence(""), *([sentence(head)] if head else ()), *(self._warning(one) for one in others))
-            )
+            # apart from those above, which are to be accepted
+            head = (sentence("To be known:"),) if self._codes or self._failing else ()
+            yield Sentences((sentence(""), *head, *(self._warning(one) for one in others)))
         yield from self.compose_typed()
 
     def _head(self) -> Head:

@@ -3,7 +3,7 @@ ledger knows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,8 +15,6 @@ from console.words.visible import table_name
 if TYPE_CHECKING:
     from engine.model.operation import Operation
     from engine.model.plans import AnyPlan
-
-COMMITTED = ("applied", "undone", "overwritten")
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,8 @@ def moved_since(plan: AnyPlan, began: datetime, history: Callable[[str], Iterabl
     its source reads.
 
     ``history`` gives the operations of a table by its name or path, newest first."""
+    from engine.ledger.history_rows import COMMITTED
+
     tables = [(plan.target.path, plan.target.name, plan.target.version)]
     if plan.kind == "merge":
         tables += [(name, name, version) for name, version in plan.source.pinned_versions.items()]
@@ -61,6 +61,16 @@ def sentence(moved: Moved) -> str:
         return f"{table}, which it reads, is at v{moved.now} by now: this plan is of its v{moved.planned}."
     was = f"from v{moved.planned} " if moved.planned >= 0 else ""
     return f"{table} moved {was}to v{moved.now} since this plan: stale, unless other rows changed."
+
+
+def newest_since(op_id: str, listed: Sequence[Operation]) -> int | None:
+    """The newest version that was committed to a table after the operation ``op_id``, as far as its operations tell."""
+    own = next((one for one in listed if one.op_id == op_id), None)
+    ended = None if own is None else parse_time(own.finished_at or "")
+    if ended is None:
+        return None
+    later = (one for one in listed if one.op_id != op_id and one.status == "applied" and _is_later(one, ended))
+    return max((one.version for one in later if one.version is not None), default=None)
 
 
 def _is_later(one: Operation, began: datetime) -> bool:

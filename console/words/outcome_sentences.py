@@ -53,10 +53,12 @@ def committed_already(result: Outcome) -> str:
 def became(what: str, one: Operation | None, *, ended: bool) -> str:
     """What became of work that the console was left in. ``what`` begins the sentence, ``one`` is what the ledger has of
     it; ``ended``: whether the work had ended by then, so that it will have no more."""
+    from engine.ledger.history_rows import COMMITTED
+
     status = "" if one is None else one.status
     if one is not None and one.committed_nothing:
         return f"{what} had nothing to commit."
-    if status in ("applied", "undone", "overwritten") and one is not None:
+    if one is not None and status in COMMITTED:
         version = "" if one.version is None else f", as v{one.version}"
         return f"{what} was applied{version}{', and DEVIATED from its promise' if one.kept is False else ''}."
     if status in ("failed", "lost"):

@@ -55,9 +55,9 @@ def as_long_as(plan: AnyPlan) -> str:
     return " while nothing else is committed" if plan.kind == "create_table" and plan.effect == "create" else ""
 
 
-def later(plan: AnyPlan, made: Outcome, newest: int) -> str:
-    """What an undo of a commit means by now, if the table is at a ``newest`` version after it; else ""."""
-    if made.version is None or newest <= made.version:
+def later(plan: AnyPlan, newest: int | None) -> str:
+    """What an undo of a commit means by now, if a ``newest`` version was committed after it; else ""."""
+    if newest is None:
         return ""
     is_dropped = plan.kind == "create_table" and plan.effect == "create"
     means = "`undo` does not drop it any more" if is_dropped else "an undo takes back what was committed since, too"

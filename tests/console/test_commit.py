@@ -216,8 +216,18 @@ async def test_what_was_committed_since_is_told_where_the_undo_stands(backend: F
         await operator.plan(MERGE_SQL)
         await operator.commit()
         await operator.sees("made v42 of sales.orders", "undo: RESTORE")
-        later = {"op_id": "0a0a", "plan_id": "cfa152", "version": 43}
-        backend.ledger = [samples.a_ledger()[0].model_copy(update=later), *backend.ledger]
+        committed = operator.merge.committed
+        assert committed is not None
+        merge = samples.a_ledger()[0]
+        own = merge.model_copy(update={"op_id": committed.op_id, "version": 42, "finished_at": "2026-11-20T12:00:00Z"})
+        # of a table of this name that was dropped
+        before = {"op_id": "0b0b", "plan_id": "b52cfa", "version": 99, "finished_at": "2026-11-19T12:00:00Z"}
+        backend.ledger = [own, merge.model_copy(update=before)]
+        operator.app.ledger_changed()
+        await operator.until(lambda: not operator.merge.is_asking("taken back"))
+        assert "by now" not in operator.screen
+        later = {"op_id": "0a0a", "plan_id": "cfa152", "version": 43, "finished_at": "2026-11-20T12:00:01Z"}
+        backend.ledger = [merge.model_copy(update=later), *backend.ledger]
         operator.app.ledger_changed()
         await operator.sees("⚠ sales.orders is at v43 by now: an undo takes back what was committed since, too.")
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 from console.places.statement.steps_place import EVER, RECENT, StepsPlace, newest_of
 from console.words import outcome_sentences, undo_sentences
 from console.words.format import short_id
-from console.words.moved import Moved, moved_since
+from console.words.moved import Moved, moved_since, newest_since
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ class LedgerPlace(StepsPlace):
         def look() -> tuple[str, str]:
             listed = self.backend.history(plan.target.path, RECENT)
             status = next((one.status for one in listed if one.op_id == committed.op_id), "applied")
-            newest = max((one.version or -1 for one in listed if one.status == "applied"), default=-1)
-            return undo_sentences.GONE.get(status, ""), undo_sentences.later(plan, committed, newest)
+            return undo_sentences.GONE.get(status, ""), undo_sentences.later(
+                plan, newest_since(committed.op_id, listed)
+            )
 
         def found(since: tuple[str, str]) -> None:
             gone, later = since
