@@ -24,7 +24,7 @@ from engine.commit.prepare_again import (
     resume_session,
 )
 from engine.commit.promise_check import deviations
-from engine.commit.rehearsal_clone import cloned, drop_left_over, place_of_clone
+from engine.commit.rehearsal_clone import cloned, drop_left_over
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
 from engine.commit.staleness import Staleness, changed_metadata, check_staleness, commit_line
 from engine.commit.state_changes import session_changed
@@ -129,7 +129,7 @@ def _rehearse(
             check_derived(spark, plan, statement)
         check_running(spark, plan, statement)
         why = why_stale(spark, plan)
-        drop_left_over(spark, place_of_clone(spark, plan, schema))
+        drop_left_over(spark, plan, schema)
         say(Progress(phase="clone the target"))
         with cloned(spark, plan, schema) as clone:
             rehearsal = _merge_into(spark, plan, statement, clone, say).model_copy(update={"stale": why})

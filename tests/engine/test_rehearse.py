@@ -16,11 +16,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from engine import apply, plan, rehearse
+from engine.commit import rehearsal_clone
 from engine.commit import rehearse as rehearse_module
-from engine.commit.rehearsal_clone import OWNER, SCHEMA, drop_left_over
+from engine.commit.rehearsal_clone import OWNER, SCHEMA, cloned, drop_left_over
 from engine.commit.rehearse import why_stale
 from engine.expect.read_expectations import read_expectations
 from engine.model.errors import EngineError, StalePlanError
+from engine.model.plan import Plan
 from engine.preflight.advice import MUST_ACCEPT
 from engine.processes import start_time
 from engine.spark.confs import confs_set
@@ -41,7 +43,6 @@ RANDOM = "(SELECT id, rand() AS v, DATE'2026-01-02' AS day FROM VALUES (0L), (1L
 def shop(spark: Any) -> Iterator[str]:
     """A schema with ``tgt`` (ids 0 to 4, with a change feed and deletion vectors)."""
     with own_schema(spark) as schema:
-        spark.sql(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")  # of a run that was killed, on a server that is kept
         spark.sql(
             "CREATE TABLE tgt USING delta PARTITIONED BY (day) TBLPROPERTIES ("
             "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true') "
@@ -55,18 +56,17 @@ def merge(schema: str, source: str, target: str = "t", alias: str = " AS t") -> 
     return f"MERGE INTO {schema}.tgt{alias} USING {source} AS s ON {target}.id = s.id\n{CLAUSES.format(t=target)}"
 
 
-def clones(spark: Any) -> list[str]:
-    """What is in our schema; its name where it is empty."""
-    schemas = [row[0] for row in spark.sql(f"SHOW SCHEMAS LIKE '{SCHEMA}'").collect()]
-    tables = [row for one in schemas for row in spark.sql(f"SHOW TABLES IN {one}").collect()]
-    return [row["tableName"] for row in tables if not row["isTemporary"]] or schemas
+def schemas_of(spark: Any, plan: Plan) -> list[str]:
+    """The schemas of ours that rehearsals of ``plan`` have."""
+    names = [str(row[0]) for row in spark.sql("SHOW SCHEMAS LIKE 'deltamerge_rehearsal_*'").collect()]
+    return sorted(name for name in names if SCHEMA.fullmatch(name) and plan.plan_id in name)
 
 
-def check_nothing_left(spark: Any, schema: str) -> None:
-    assert clones(spark) == []
+def check_nothing_left(spark: Any, schema: str, plan: Plan) -> None:
+    assert schemas_of(spark, plan) == []
     rows = spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
     location = next(row[1] for row in rows if row[0] == "Location")
-    assert not list(Path(unquote(location.removeprefix("file:"))).parent.glob(f"{SCHEMA}*"))
+    assert not list(Path(unquote(location.removeprefix("file:"))).parent.glob(f"*{plan.plan_id}*"))
 
 
 def test_a_promise_that_is_not_kept_shows(spark: Any, shop: str) -> None:
@@ -105,7 +105,7 @@ def test_what_cannot_be_rehearsed_leaves_nothing(spark: Any, shop: str, monkeypa
     with pytest.raises(EngineError, match="OTHER_TARGET"):
         rehearse(spark, foreseen)
     assert current_version(spark, f"{shop}.tgt") == 0
-    check_nothing_left(spark, shop)
+    check_nothing_left(spark, shop, foreseen)
     spark.sql(f"DROP SCHEMA {shop}_2 CASCADE")
 
 
@@ -127,7 +127,7 @@ def test_a_table_that_has_other_columns_by_now_is_no_refusal_of_delta(
     spark.sql(f"ALTER TABLE {table} {change}")
     with pytest.raises(StalePlanError, match=f"STALE_PLAN.*{table} moved from v0 to v1 .*{why}"):
         rehearse(spark, foreseen)
-    check_nothing_left(spark, shop)
+    check_nothing_left(spark, shop, foreseen)
 
 
 def test_a_refusal_is_rehearsed_too(spark: Any, shop: str) -> None:
@@ -155,7 +155,7 @@ def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(
     assert f"{rehearsal.clone} AS `tgt` USING" in rehearsal.sql
     assert "SET tgt.v = s.v + tgt.v" in rehearsal.sql
     assert footprint(spark, "tgt") == before
-    check_nothing_left(spark, shop)
+    check_nothing_left(spark, shop, foreseen)
     assert rehearsal.stale == ""
     assert apply(spark, foreseen).kept
     assert why_stale(spark, foreseen) == "", "its own commit makes no plan stale"
@@ -204,6 +204,7 @@ def test_rehearsals_of_random_merges_equal_the_plan(
             except EngineError as error:
                 raise AssertionError(f"{error}\n{to_repeat}") from error
         assert rehearsal.kept, (rehearsal.deviations, to_repeat)
+        check_nothing_left(spark, shop, foreseen)
         said = "refused" if rehearsal.refused else "rows compared" if rehearsal.rows_compared else "metrics alone"
         seen[said] += 1
         if log:
@@ -212,21 +213,49 @@ def test_rehearsals_of_random_merges_equal_the_plan(
 
     run()
     print(f"{seen.total()} rehearsals, {dict(seen)}")
-    check_nothing_left(spark, shop)
 
 
 def test_a_clone_of_a_dead_process_is_dropped_and_others_are_not(spark: Any, shop: str) -> None:
+    place = f"{shop}_clones"
+
     def table(name: str, *owner: object) -> str:
         properties = f"TBLPROPERTIES ('{OWNER}' = '{json.dumps(owner)}')" if owner else ""
-        spark.sql(f"CREATE TABLE {SCHEMA}.{name} (id INT) USING delta {properties}")
+        spark.sql(f"CREATE TABLE {place}.{name} (id INT) USING delta {properties}")
         return name
 
-    spark.sql(f"CREATE SCHEMA {SCHEMA}")
+    spark.sql(f"CREATE SCHEMA {place}")
     host, pid = socket.gethostname(), os.getpid()
     stem = f"deltamerge_clone_{'0' * 32}_00000"
     dead = table(f"{stem}a", host, pid, "another start", 0)
     lives = table(f"{stem}b", host, pid, start_time(pid), 0)
     theirs = table(f"{stem}c")
-    assert [name.rpartition(".")[2].strip("`") for name in drop_left_over(spark)] == [dead]
-    assert sorted(clones(spark)) == [lives, theirs]
-    spark.sql(f"DROP SCHEMA {SCHEMA} CASCADE")
+    # not in the schemas where every process that starts looks for what dead ones left
+    assert [name.rpartition(".")[2].strip("`") for name in drop_left_over(spark, schema=place)] == [dead]
+    rows = spark.sql(f"SHOW TABLES IN {place}").collect()
+    assert sorted(row["tableName"] for row in rows if not row["isTemporary"]) == [lives, theirs]
+    spark.sql(f"DROP SCHEMA {place} CASCADE")
+
+
+def test_the_schema_of_a_dead_rehearsal_is_dropped_and_that_of_another_is_not(
+    spark: Any, shop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreseen = plan(spark, merge(shop, "(SELECT 1L AS id, 5D AS v, DATE'2026-01-02' AS day)"), rows=0)
+
+    def schema_of(clone: str) -> str:
+        return clone.split(".")[1].strip("`")
+
+    with cloned(spark, foreseen, None) as first:
+        with cloned(spark, foreseen, None) as second:
+            drop_left_over(spark)
+            assert schemas_of(spark, foreseen) == sorted((schema_of(first), schema_of(second)))
+        with monkeypatch.context() as patch:
+            # a process that is killed drops nothing, and one of another start is gone
+            patch.setattr(rehearsal_clone, "start_time", lambda _: "another start")
+            patch.setattr(rehearsal_clone, "drop_staged", lambda *_: None)
+            patch.setattr(rehearsal_clone, "drop_if_empty", lambda *_: None)
+            with cloned(spark, foreseen, None):
+                pass
+        drop_left_over(spark, foreseen)
+        assert schemas_of(spark, foreseen) == [schema_of(first)]
+        assert spark.sql(f"SELECT count(*) FROM {first}").collect()[0][0] == 5
+    check_nothing_left(spark, shop, foreseen)
