@@ -14,6 +14,7 @@ from engine.spark.confs import is_on
 from engine.sql.sql_text import all_function_names, names_in
 
 FAIL_IF_SOURCE_CHANGED = "spark.databricks.delta.merge.failIfSourceChanged"
+# they are of severity error, but in older plan files
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
@@ -35,6 +36,7 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
             sentence=f"{wrong:,} target rows are matched twice, once with a clause condition that is NULL. "
             "Delta 4.4.0 does not notice and can commit a wrong result.",
             evidence="Make the condition never NULL (coalesce it), or deduplicate the source.",
+            severity="error",
         )
     if not statement.only_one_unconditional_delete:
         return
@@ -51,6 +53,7 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
             sentence="Several source rows match a row to delete, and the change data feed is on: Delta 4.4.0 can "
             f"lose some of the {' and of the '.join(lost)}, without an error.",
             evidence="Deduplicate the source on the keys of ON, or delete and insert in two merges.",
+            severity="error",
         )
     if conflicts.true_count:
         yield Remark(

@@ -165,6 +165,10 @@ def test_a_source_that_may_be_counted_otherwise_is_told_where_that_fails(
 
 def test_what_must_be_accepted_are_results_that_are_wrong() -> None:
     assert {"NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"} == MUST_ACCEPT
+    wrong = findings(UPDATE, null_conflicts=2)
+    lost = findings(f"{DELETE} {INSERT}", conflicts=TWICE, feed=True, metrics={"Inserted": 3})
+    remarks = [one for found in (wrong, lost) for one in warnings_of(found)]
+    assert {one.code for one in remarks if one.severity == "error"} == MUST_ACCEPT
 
 
 @pytest.mark.parametrize(
