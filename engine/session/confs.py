@@ -124,6 +124,8 @@ def default_confs(home: Path, master: str) -> dict[str, str]:
         "spark.driver.memory": driver_memory(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # each query's plan is printed for that UI, by default with all its details
+        "spark.sql.ui.explainMode": "simple",
         # Browsing must not queue behind a merge. FAIR alone shares between pools only: inside the
         # default pool jobs would still be first come, first served, hence the file.
         "spark.scheduler.mode": "FAIR",
