@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.merge.analyze import AnalyzedMerge
 from engine.merge.plan_writes import PERSISTENT_VECTORS
 from engine.merge.volatile_parts import CALLED_DETERMINISTIC, clock_parts
 from engine.model.counted import count
@@ -128,6 +129,20 @@ def _rules_over(target: DescribedTarget, unknown: Iterable[str]) -> Iterator[str
         yield from (f"{name} ({text})" for name, text in texts.items() if not names.isdisjoint(names_in(text)))
 
 
+def _left_out(merge: AnalyzedMerge) -> Iterator[Remark]:
+    """Columns that a star would write if the table had them. Those that the statement reads elsewhere, as a condition
+    does, are no news. With schema evolution the table gets all of them."""
+    names = [name for name in merge.source_type.names if name not in merge.columns_used]
+    if names and any(clause.star for clause in merge.statement.clauses):
+        what, them = ("a column", "it") if len(names) == 1 else ("columns", "them")
+        yield Remark(
+            code="STAR_LEAVES_OUT_COLUMNS",
+            sentence=f"The source has {what} that * does not write, because the table does not have {them}: "
+            f"{', '.join(names)}.",
+            evidence=f"WITH SCHEMA EVOLUTION adds {them}.",
+        )
+
+
 def advice_of(findings: Findings) -> Iterator[Remark]:
     """What would make the MERGE cheaper, or its numbers known."""
     basis, promise = findings.basis, findings.promise
@@ -149,6 +164,7 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
             sentence="WHEN NOT MATCHED BY SOURCE makes Delta read every file, whatever ON says.",
             evidence="delta-io/delta #7362",
         )
+    yield from _left_out(basis.merge)
     if findings.not_compared and promise.metrics["numTargetRowsUpdated"]:
         yield Remark(
             code="UPDATES_NOT_COMPARED",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine import apply
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
 from tests.engine.fidelity import refused_by_delta
@@ -137,3 +138,35 @@ def test_nor_does_it_let_an_identity_count_on(spark: Any, schema: str, tmp_path:
     merge = "MERGE INTO tgt t USING (SELECT 1L AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT {}"
     assert refused(spark, merge.format("(id) VALUES (s.id)")) == "DELTA_NESTED_NOT_NULL_CONSTRAINT"
     assert refused(spark, merge.format("(key, id) VALUES (1, s.id)")) == ""
+
+
+WRITES = "The source has {} that * does not write, because the table does not have {}."
+
+
+@pytest.mark.parametrize(
+    ("evolves", "clause", "told"),
+    [
+        ("", "WHEN MATCHED THEN UPDATE SET *", WRITES.format("columns", "them: b, x")),
+        ("", f"WHEN MATCHED AND s.x = 1 THEN DELETE {INSERT}", WRITES.format("a column", "it: b")),
+        ("", "WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)", ""),
+        ("WITH SCHEMA EVOLUTION", INSERT, ""),
+    ],
+)
+def test_the_plan_tells_what_a_star_leaves_out(spark: Any, schema: str, evolves: str, clause: str, told: str) -> None:
+    """Delta writes no column of the source that the table does not have, and raises no error."""
+    spark.sql("CREATE TABLE tgt (id BIGINT, day DATE) USING delta")
+    spark.sql("INSERT INTO tgt VALUES (2, NULL)")
+    source = "(SELECT id, DATE'2024-01-01' AS DAY, 7 AS b, 0 AS x FROM range(2, 4))"
+    looked = plan(spark, f"MERGE {evolves} INTO tgt t USING {source} s ON t.id = s.id {clause}")
+    advice = [one.sentence for one in looked.advice if one.code == "STAR_LEAVES_OUT_COLUMNS"]
+    assert advice == ([told] if told else [])
+    assert apply(spark, looked).kept
+    assert spark.table("tgt").columns == ["id", "day", *(["b", "x"] if evolves else [])]
+
+
+@pytest.mark.thorough
+def test_a_session_that_evolves_schemas_leaves_out_nothing(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt (id BIGINT) USING delta")
+    with confs_set(spark, {"spark.databricks.delta.schema.autoMerge.enabled": "true"}):
+        looked = plan(spark, f"MERGE INTO tgt t USING (SELECT 1L AS id, 7 AS b) s ON t.id = s.id {INSERT}")
+    assert "STAR_LEAVES_OUT_COLUMNS" not in [one.code for one in looked.advice]

@@ -39,6 +39,7 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         "avoid": "",
         "properties": {},
         "confs": {},
+        "left_out": (),
         **changes,
     }
     metrics = {f"numTargetRows{name}": 0 for name in METRICS} | {
@@ -53,6 +54,8 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
             merge=SimpleNamespace(
                 statement=parse_merge(f"MERGE INTO t USING s ON {wanted['condition']} {clauses}"),
                 plan=SimpleNamespace(analyzed="'MergeIntoTable (now() = at)"),
+                source_type=SimpleNamespace(names=["id", "v", *wanted["left_out"]]),
+                columns_used=("id", "v"),
             ),
             target=SimpleNamespace(
                 assigned=[SimpleNamespace(columns=columns)],
@@ -190,6 +193,11 @@ def test_what_makes_a_merge_dear_is_told() -> None:
     by_source = f"{UPDATE} WHEN NOT MATCHED BY SOURCE THEN DELETE"
     assert advised(by_source) == ["NOT_MATCHED_BY_SOURCE_READS_EVERYTHING"]
     assert advised(avoid="Write it to a table.") == ["WHY"]
+
+
+def test_columns_that_no_star_writes_are_told() -> None:
+    assert advised(left_out=("x",)) == ["STAR_LEAVES_OUT_COLUMNS"]
+    assert advised("WHEN MATCHED THEN UPDATE SET v = s.v", left_out=("x",)) == []
 
 
 def test_updates_that_are_not_compared_are_told_if_there_are_any() -> None:
