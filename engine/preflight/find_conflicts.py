@@ -119,14 +119,27 @@ def numbered(source: PreparedSource) -> str:
     return f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view})"
 
 
-def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str) -> Dedupe | None:
-    """The source with one row for each key, in SQL that this Spark analyzes; None where ON has no equality to key by.
+@dataclass(frozen=True)
+class Ranked:
+    """The rows of the frozen source in the ``order`` by which the first of each key stays: the columns, as SQL.
 
-    What it would do is counted over the frozen rows, not promised.
+    ``latest`` is the column that decides, None for none, ``choice`` which row stays, in words. ``judged`` has the place
+    of each row, as a subquery; ``counted``: whether by that order. ``dropped`` rows are not the first of their key, and
+    ``unkeyed`` ones have none.
     """
+
+    latest: Column | None
+    order: tuple[str, ...]
+    choice: str
+    judged: str
+    counted: bool
+    dropped: int
+    unkeyed: int
+
+
+def rank_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource) -> Ranked:
+    """Which row of each key of ON stays in a source that has one row for each. ON has an equality."""
     keys = partition_keys(merge)
-    if not keys:
-        return None
     frozen = {column.name for column in source.columns}
     rest = [c.name for c in source.columns if not UNORDERABLE.search(c.type)]
     by = ", ".join(key.text for key in keys)
@@ -145,7 +158,27 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         "SELECT count_if(place > 1 AND NOT unkeyed) AS dropped, count_if(place = 2 AND level = 1 AND NOT unkeyed) "
         f"AS ties, count_if(unkeyed) AS unkeyed FROM {judged}"
     ).collect()[0]
-    stays = f"(SELECT * FROM {judged} WHERE place = 1 OR unkeyed)"
+    return Ranked(
+        latest=latest,
+        order=tuple(order),
+        choice=_choice(latest, counted, int(counts["ties"]), bool(rest)),
+        judged=judged,
+        counted=counted,
+        dropped=int(counts["dropped"]),
+        unkeyed=int(counts["unkeyed"]),
+    )
+
+
+def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str) -> Dedupe | None:
+    """The source with one row for each key, in SQL that this Spark analyzes; None where ON has no equality to key by.
+
+    What it would do is counted over the frozen rows, not promised.
+    """
+    keys = partition_keys(merge)
+    if not keys:
+        return None
+    ranked = rank_rows(spark, merge, source)
+    stays = f"(SELECT * FROM {ranked.judged} WHERE place = 1 OR unkeyed)"
     by_target = (
         f"SELECT count(s.{SOURCE_ROW}) AS n, max(p.{CLAUSE} > 0) AS was_taken, "
         f"max(p.{CLAUSE} > 0 AND s.{SOURCE_ROW} IS NOT NULL) AS is_taken FROM {view} AS p LEFT JOIN {stays} AS s "
@@ -155,18 +188,18 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         "SELECT count_if(n > 1) AS conflicts, count_if(n = 0 OR (was_taken AND NOT is_taken)) AS lost "
         f"FROM ({by_target})"
     ).collect()[0]
-    sql = one_row_a_key(merge, order, keep_unkeyed=bool(counts["unkeyed"]))
+    sql = one_row_a_key(merge, ranked.order, keep_unkeyed=bool(ranked.unkeyed))
     if not _analyzes(spark, f"{merge.statement.before_select}SELECT * FROM {sql}"):
         return None
     return Dedupe(
         sql=sql,
         keys=tuple(key.typed for key in keys),
-        order_by=latest.name if latest else "",
-        rows_dropped=int(counts["dropped"]),
+        order_by=ranked.latest.name if ranked.latest else "",
+        rows_dropped=ranked.dropped,
         conflicts_left=int(after["conflicts"]),
         # by an order that was not counted, other rows may stay
-        matches_lost=int(after["lost"]) if counted else 0,
-        choice=_choice(latest, counted, int(counts["ties"]), bool(rest)),
+        matches_lost=int(after["lost"]) if ranked.counted else 0,
+        choice=ranked.choice,
     )
 
 

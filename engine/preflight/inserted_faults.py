@@ -76,7 +76,7 @@ def inserted_rows(
     return InsertedRows(merge, source, matches, clauses, keys, private)
 
 
-def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
+def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
     """NULL_KEYS_INSERTED and DUPLICATE_INSERTS: both are about the keys as they are written. Raises what made the count
     fail."""
     counts = inserted.matches.keys
@@ -101,14 +101,16 @@ def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Rema
             fix=_not_null(inserted),
         )
     if repeated:
+        fix, choice = _without_duplicates(spark, inserted)
         yield Remark(
             code="DUPLICATE_INSERTS",
             sentence=beyond_first(repeated, key_columns),
-            evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
+            evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key."
+            + (f" The fix: {choice}" if fix else ""),
             count=repeated,
             exactness=exactness,
             keys=counts.repeated_keys,
-            fix=_without_duplicates(inserted),
+            fix=fix,
         )
 
 
@@ -154,16 +156,17 @@ def _not_null(inserted: InsertedRows) -> str:
     return "\n".join(clauses)
 
 
-def _without_duplicates(inserted: InsertedRows) -> str:
-    """USING with one source row for each key; "" where conditions may take another one, keys become equal by a cast, or
-    another key is written than the one that ON compares."""
+def _without_duplicates(spark: SparkSession, inserted: InsertedRows) -> tuple[str, str]:
+    """USING with one source row for each key, and which that is; "" where conditions may take another one, keys become
+    equal by a cast, or another key is written than the one that ON compares."""
     merge = inserted.merge
     same = all(same_plain_columns(merge, key) for key in inserted.keys)
     conditions = any(one.condition for one in merge.statement.clauses) or len(merge.on) > len(merge.keys)
     written = all(_writes_key(one, key) for one in inserted.clauses for key in inserted.keys)
     if conditions or not same or not written:
-        return ""
-    return f"USING {source_without_duplicates(merge)}"
+        return "", ""
+    source, choice = source_without_duplicates(spark, merge, inserted.source)
+    return f"USING {source}", choice
 
 
 def _writes_key(one: ClauseAssignments, key: Key) -> bool:

@@ -61,7 +61,7 @@ def _checks(
     inserted = inserted_rows(merge, source, matches, assigned, private)
     if inserted is not None:
         files, rows = findings.scan.scan.before, inserted
-        yield WRITTEN_KEYS_CODES, lambda: written_keys_faults(rows, checks)
+        yield WRITTEN_KEYS_CODES, lambda: written_keys_faults(spark, rows, checks)
         yield ("KEY_EXISTS_OUTSIDE_ON",), lambda: keys_outside_on(spark, rows, files, source.bounds, checks)
     yield ("ON_WITHOUT_KEY",), lambda: on_without_key(spark, merge, source.num_rows)
     yield (

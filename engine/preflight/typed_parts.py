@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, aliased
+from engine.merge.prepare_source import PreparedSource
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
-from engine.preflight.find_conflicts import one_row_a_key, order_columns, prefix_of
+from engine.preflight.find_conflicts import one_row_a_key, prefix_of, rank_rows
 from engine.sql.expressions import read_expression
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause
 from engine.sql.store_types import can_up_cast
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 WHEN = {"matched": "MATCHED", "not_matched": "NOT MATCHED", "not_matched_by_source": "NOT MATCHED BY SOURCE"}
 
@@ -109,8 +114,7 @@ def keys_outside_on_query(merge: AnalyzedMerge, keys: str) -> str:
     )
 
 
-def source_without_duplicates(merge: AnalyzedMerge) -> str:
-    """The source with one row for each key of ON, the latest by the column that looks most like a version or a time.
-    Rows that have no key stay."""
-    ranked = order_columns(merge.source_schema, {name for e in merge.on for name in e.source_columns})
-    return one_row_a_key(merge, [f"{quoted_if_needed(one.name)} DESC" for one in ranked[:1]], keep_unkeyed=True)
+def source_without_duplicates(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource) -> tuple[str, str]:
+    """The source with one row for each key of ON, and which that is, in words. Rows that have no key stay."""
+    ranked = rank_rows(spark, merge, source)
+    return one_row_a_key(merge, ranked.order, keep_unkeyed=True), ranked.choice

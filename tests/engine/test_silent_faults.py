@@ -435,6 +435,33 @@ def test_no_source_without_duplicates_is_written_that_may_keep_the_wrong_row(sho
     assert faults(planned(shop, sql))["DUPLICATE_INSERTS"].fix == ""
 
 
+@pytest.mark.parametrize(
+    ("columns", "row", "order", "stays"),
+    [
+        (
+            "v, updated_at, shipped_on",
+            "TIMESTAMP'2024-01-02', DATE'2024-01-0{}'",
+            "s.`shipped_on` DESC",
+            "Of each key the row with the greatest shipped_on stays.",
+        ),
+        ("v, seq", "1 + 0 * {}", "s.`seq` DESC", "several rows tie for it in 1 of the keys"),
+        ("v", "", "s.`id`, s.`v`", "say in ORDER BY which one it should be."),
+    ],
+)
+def test_the_source_without_duplicates_is_not_ordered_by_what_decides_nothing(
+    shop: Any, columns: str, row: str, order: str, stays: str
+) -> None:
+    rows = ", ".join(f"(7, '{day}'{', ' * bool(row)}{row.format(day)})" for day in (4, 5))
+    values = ", ".join(f"s.{name}" for name in columns.split(", "))
+    merge = f"MERGE INTO t USING (SELECT * FROM VALUES {rows} AS x(id, {columns})) AS s ON t.id = s.id"
+    clause = f"WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, concat({values}))"
+    found = faults(planned(shop, f"{merge} {clause}"))["DUPLICATE_INSERTS"]
+    assert f"PARTITION BY s.id ORDER BY {order})" in found.fix
+    assert stays in found.evidence
+    mended = planned(shop, f"MERGE INTO t {found.fix} ON t.id = s.id {clause}")
+    assert (faults(mended), mended.promise["numTargetRowsInserted"]) == ({}, 1)
+
+
 def test_a_fix_compares_in_the_type_of_the_column_and_names_no_column_that_is_not_there(shop: Any) -> None:
     shop.sql("CREATE TABLE texts (id INT, v STRING) USING DELTA")
     shop.sql("INSERT INTO texts VALUES (1, '1'), (2, 'b')")
