@@ -19,6 +19,7 @@ from engine.create.verify_table_metadata import verify_table_metadata
 from engine.model.counted import count
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
+from engine.sql.names import is_in_delta
 from engine.sql.parse_create import ParsedCreate
 from engine.table.mapping_mode import MODE, mode_of
 from engine.table.table_state import plain
@@ -272,8 +273,8 @@ def _not_null(create: ParsedCreate, around: Situation, provided: Provided) -> It
 def _clone_by_name(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """DeltaSqlParser.visitClone: a target that is not there yet is looked for as a relation, and one in a schema called
     delta as files (ResolveSQLOnFile)."""
-    in_delta = len(create.parts) == 2 and create.parts[0].lower() == "delta"
-    if create.form == "clone" and in_delta and create.path is None and not around.exists:
+    is_a_name = is_in_delta(create.parts) and create.path is None
+    if create.form == "clone" and is_a_name and not around.exists:
         yield refusal(
             "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY",
             f"Delta takes {create.name} for files and not for a table in the schema delta: it makes no clone there.",

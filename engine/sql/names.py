@@ -25,9 +25,14 @@ RESERVED = frozenset(
 )
 
 
+def is_in_delta(parts: Sequence[str]) -> bool:
+    """Whether a table is named in a schema called delta, or as one by its path."""
+    return len(parts) == 2 and parts[0].lower() == "delta"
+
+
 def names_path(parts: Sequence[str]) -> bool:
     """Whether a table is named by its path: delta.`/path`. delta.name is one in a schema (SupportsPathIdentifier)."""
-    return len(parts) == 2 and parts[0].lower() == "delta" and ABSOLUTE.match(parts[1]) is not None
+    return is_in_delta(parts) and ABSOLUTE.match(parts[1]) is not None
 
 
 def quote(name: str) -> str:
