@@ -26,7 +26,15 @@ from engine.commit.prepare_again import (
 from engine.commit.promise_check import deviations
 from engine.commit.rehearsal_clone import cloned, drop_left_over
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
-from engine.commit.staleness import Staleness, changed_metadata, check_staleness, commit_line
+from engine.commit.staleness import (
+    NO_FILE,
+    Staleness,
+    check_staleness,
+    commit_line,
+    missing_in,
+    not_readable,
+    table_changed,
+)
 from engine.commit.state_changes import session_changed
 from engine.commit.verify import VERIFYING, check_versions, expected_of
 from engine.ledger.history_store import now
@@ -44,6 +52,7 @@ from engine.spark.session_state import confs_as_planned, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, collected, translate
 from engine.sql.parse import MergeStatement, parse_merge
 from engine.table.commits import Commit, commits, commits_since
+from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
 from engine.table.table_state import table_id
 from engine.table.transaction import refuse_operator_txn
@@ -90,7 +99,7 @@ def rehearse(
             expected = Expected(expected_of(expectations, plan, spark), private)
             return _rehearse(spark, plan, statement, clone_schema, expected, on_progress or (lambda _: None))
         except EngineError as error:
-            gone = pinned_files_gone(spark, plan, error)
+            gone = pinned_files_gone(spark, plan, error) or planned_files_gone(spark, plan, error)
             if gone is None:
                 raise
             raise gone from error
@@ -122,13 +131,14 @@ def _rehearse(
     with confs_as_planned(spark, plan.confs):
         if table_id(spark, plan.target.name, (plan.target.table_id, plan.target.version)) != plan.target.table_id:
             raise StalePlanError("STALE_PLAN", f"{plan.target.name} was created again since the plan.", AGAIN)
-        check_columns(spark, plan)
+        version, since = commits_since(spark, plan.target.name, plan.target.version)
+        check_columns(spark, plan, version, since)
         check_staged(spark, plan, statement)
         prepare_again(spark, plan, statement, say)
         if not is_own:
             check_derived(spark, plan, statement)
         check_running(spark, plan, statement)
-        why = why_stale(spark, plan)
+        why = why_stale(spark, plan, version, since)
         drop_left_over(spark, plan, schema)
         say(Progress(phase="clone the target"))
         with cloned(spark, plan, schema) as clone:
@@ -136,21 +146,33 @@ def _rehearse(
             return with_expectations(spark, plan, rehearsal, expected, say)
 
 
-def check_columns(spark: SparkSession, plan: Plan) -> None:
-    """Raise StalePlanError if the table has other columns than the planned version: Spark reads the statement against
-    the table of now, and would refuse it, or read it otherwise."""
+def planned_files_gone(spark: SparkSession, plan: Plan, error: EngineError) -> StalePlanError | None:
+    """The error of a MERGE into the clone, if a file is missing that the table had at the planned version and has not
+    any more."""
+    if error.condition != NO_FILE:
+        return None
+    planned = missing_in(error, list_files(spark, plan.target.path, plan.target.version))
     version, since = commits_since(spark, plan.target.name, plan.target.version)
+    now = {file.path for file in list_files(spark, plan.target.path, version)}
+    gone = [file for file in planned if file.path not in now]
+    if not gone:
+        return None
+    return stale(plan, Staleness("stale", version, tuple(map(commit_line, since)), not_readable(gone)))
+
+
+def check_columns(spark: SparkSession, plan: Plan, version: int, since: Sequence[Commit]) -> None:
+    """Raise StalePlanError if the table has other columns than the planned version: Spark reads the statement against
+    the table of now, and would refuse it, or read it otherwise. ``since`` are the commits up to ``version``, which is
+    the table's."""
     if version <= plan.target.version:
         return
     then, today = (logged_metadata(spark, plan.target.path, one) for one in (plan.target.version, version))
     if list(then.fields.items()) != list(today.fields.items()):
-        why = f"the table itself changed: {'; '.join(changed_metadata(then, today))}"
-        raise stale(plan, Staleness("stale", version, tuple(map(commit_line, since)), why))
+        raise stale(plan, Staleness("stale", version, tuple(map(commit_line, since)), table_changed(then, today)))
 
 
-def why_stale(spark: SparkSession, plan: Plan) -> str:
+def why_stale(spark: SparkSession, plan: Plan, version: int, since: Sequence[Commit]) -> str:
     """Why apply would refuse the plan as stale, in its words; "" if it would not. The source is prepared already."""
-    version, since = commits_since(spark, plan.target.name, plan.target.version)
     if (done := of_plan(spark, plan, since)) is not None:
         return why_undone(done, since)
     state = check_staleness(spark, plan, version, since, lambda: None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -81,9 +81,9 @@ def collision(
     replaced = next((c for c in since if REPLACING.match(c.operation)), None)
     if replaced:
         return f"v{replaced.version} ({replaced.operation}) put other rows in its place"
-    changed = changed_metadata(*(logged_metadata(spark, plan.target.path, v) for v in (plan.target.version, version)))
+    changed = table_changed(*(logged_metadata(spark, plan.target.path, v) for v in (plan.target.version, version)))
     if changed:
-        return f"the table itself changed: {'; '.join(changed)}"
+        return changed
     if any(clause.kind == "not_matched_by_source" for clause in plan.statement.clauses):
         return "with NOT MATCHED BY SOURCE every row of the table matters"
     now = {file.path: file for file in list_files(spark, plan.target.path, version)}
@@ -109,15 +109,28 @@ def gone_match(spark: SparkSession, plan: Plan, gone: Sequence[LogFile]) -> str:
             return f"a row of the file {file.path}, which went, matches the source"
     except EngineError as error:
         # any other error is none of the table's age: nothing is known of the plan, and nothing of it is given up
-        is_vacuumed = error.condition == NO_FILE and any(file.path in unquote(error.message) for file in gone)
-        if error.condition != BEYOND_RETENTION and not is_vacuumed:
+        if error.condition != BEYOND_RETENTION and not missing_in(error, gone):
             raise
-        return f"{_files(gone)} went that cannot be read any more: {some([file.path for file in gone])}"
+        return not_readable(gone)
     return ""
 
 
-def _files(files: Sequence[LogFile]) -> str:
-    return "file" if len(files) == 1 else "files"
+def missing_in(error: EngineError, files: Iterable[LogFile]) -> list[LogFile]:
+    """Those of these files that ``error`` says do not exist."""
+    message = unquote(error.message)
+    return [file for file in files if file.path in message] if error.condition == NO_FILE else []
+
+
+def not_readable(gone: Sequence[LogFile]) -> str:
+    """That files which went since the plan are deleted, in words."""
+    files = "file" if len(gone) == 1 else "files"
+    return f"{files} went that cannot be read any more: {some([file.path for file in gone])}"
+
+
+def table_changed(before: LoggedMetadata, now: LoggedMetadata) -> str:
+    """What changed in the table beside its rows, in words; "" for nothing."""
+    changed = changed_metadata(before, now)
+    return f"the table itself changed: {'; '.join(changed)}" if changed else ""
 
 
 def changed_metadata(before: LoggedMetadata, now: LoggedMetadata) -> tuple[str, ...]:

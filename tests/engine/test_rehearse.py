@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import unquote
 
 import pytest
@@ -26,7 +27,7 @@ from engine.model.plan import Plan
 from engine.preflight.advice import MUST_ACCEPT
 from engine.processes import start_time
 from engine.spark.confs import confs_set
-from engine.table.commits import current_version
+from engine.table.commits import commits_since, current_version
 from tests.conftest import own_schema
 from tests.engine.fidelity import footprint
 from tests.engine.random_merges import Story, stories
@@ -130,6 +131,17 @@ def test_a_table_that_has_other_columns_by_now_is_no_refusal_of_delta(
     check_nothing_left(spark, shop, foreseen)
 
 
+def test_planned_rows_that_were_vacuumed_make_a_plan_stale(spark: Any, shop: str) -> None:
+    spark.sql("CREATE TABLE old USING delta AS SELECT id, 0 AS v FROM range(0, 4, 1, 1)")
+    foreseen = plan(spark, "MERGE INTO old t USING (SELECT 1L AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    (file,) = spark.table("old").inputFiles()
+    spark.sql("UPDATE old SET v = 1")
+    Path(unquote(file.removeprefix("file:"))).unlink()
+    with pytest.raises(StalePlanError, match=r"STALE_PLAN.*old moved from v0 to v1 .*: file went that cannot be read"):
+        rehearse(spark, foreseen)
+    check_nothing_left(spark, shop, foreseen)
+
+
 def test_a_refusal_is_rehearsed_too(spark: Any, shop: str) -> None:
     spark.sql("CREATE TABLE log USING delta TBLPROPERTIES ('delta.appendOnly' = 'true') AS SELECT * FROM tgt")
     foreseen = plan(spark, "MERGE INTO log t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
@@ -146,7 +158,9 @@ def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(
 ) -> None:
     foreseen = plan(spark, merge(shop, RANDOM, f"spark_catalog.{shop}.tgt", ""))
     before = footprint(spark, "tgt")
-    rehearsal = rehearse(spark, foreseen)
+    with mock.patch.object(rehearse_module, "commits_since", wraps=commits_since) as asked:
+        rehearsal = rehearse(spark, foreseen)
+    assert asked.call_count == 1
     assert rehearsal.kept, rehearsal.deviations
     assert rehearsal.rows_compared
     assert rehearsal.metrics.items() >= foreseen.promise.items()
@@ -158,14 +172,16 @@ def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(
     check_nothing_left(spark, shop, foreseen)
     assert rehearsal.stale == ""
     assert apply(spark, foreseen).kept
-    assert why_stale(spark, foreseen) == "", "its own commit makes no plan stale"
+    since = commits_since(spark, "tgt", 0)
+    assert why_stale(spark, foreseen, *since) == "", "its own commit makes no plan stale"
     with monkeypatch.context() as patch:
         patch.setattr(rehearse_module, "of_plan", lambda *_: None)
-        moved = why_stale(spark, foreseen)
+        moved = why_stale(spark, foreseen, *since)
     assert "tgt moved from v0 to v1 since the plan (v1 MERGE" in moved
     assert "with NOT MATCHED BY SOURCE every row of the table matters" in moved
     spark.sql("RESTORE TABLE tgt TO VERSION AS OF 0")
-    assert why_stale(spark, foreseen) == "The plan was committed as v1 and taken back by v2."
+    since = commits_since(spark, "tgt", 0)
+    assert why_stale(spark, foreseen, *since) == "The plan was committed as v1 and taken back by v2."
 
 
 @pytest.mark.thorough
