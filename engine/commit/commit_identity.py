@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 OPTIMIZE: Final = "OPTIMIZE"
 EMPTY: Final = frozenset({"VACUUM START", "VACUUM END", "Empty Commit"})
 """The operations that write no action: a record of VACUUM, and what DROP FEATURE commits to have a checkpoint."""
+PROPERTIES: Final = frozenset({"SET TBLPROPERTIES", "UNSET TBLPROPERTIES"})
+"""What an undo of ours commits beside its RESTORE: it raises a retention, and puts it back if it fails."""
 AS_SELECT: Final = frozenset({"CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"})
 TRANSACTIONAL: Final = AS_SELECT | {"MERGE"}
 """The operations that write the transaction id (DeltaCommand.createSetTransaction)."""
@@ -61,7 +63,13 @@ def own_commits(spark: SparkSession, path: str, commits: Iterable[Commit], *kind
 
 def later_than(commit: Commit, since: Iterable[Commit]) -> list[Commit]:
     """What is lost of ``since``, the commits after ``commit``, which is ours, if the table goes back to before it."""
-    return [one for one in since if one.operation not in EMPTY and not _is_compaction_of(commit, one)]
+    return [
+        one
+        for one in since
+        if one.operation not in EMPTY
+        and not _is_compaction_of(commit, one)
+        and not (one.operation in PROPERTIES and one.plan_id is not None)
+    ]
 
 
 def _is_compaction_of(commit: Commit, one: Commit) -> bool:

@@ -203,18 +203,18 @@ def _read_log(
             f"It was interrupted just now, and Spark {spark.version} does not tell when it ends.",
             "Run the command again.",
         )
-    why = _retention_back(spark, history.begun_undo(one.op_id))
+    why = _retention_back(spark, history.begun_undo(one.op_id), one.op_id)
     history.failed(one.op_id, f"{NOT_COMMITTED} {why}".strip(), "not_committed", just_now=False)
     return Recovered(one.op_id, one.table, "not_committed", why=why)
 
 
-def _retention_back(spark: SparkSession, undo: UndoPlan | None) -> str:
+def _retention_back(spark: SparkSession, undo: UndoPlan | None, op_id: str) -> str:
     """Put back what an undo had raised before it died, and tell it."""
     if undo is None or not undo.raise_retention:
         return ""
     try:
         # by its path, as in commits_of
-        is_changed = put_back(spark, undo.model_copy(update={"table": f"delta.{quote(undo.path)}"}))
+        is_changed = put_back(spark, undo.model_copy(update={"table": f"delta.{quote(undo.path)}"}), op_id)
     except EngineError as error:
         if error.condition in (*ENDS_ALL, *STORE_CODES):
             raise  # asked again by the next command

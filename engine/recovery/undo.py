@@ -113,6 +113,7 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
     here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     if missing := missing_files(spark, plan.target.path, restored(here, before)):
         raise _gone(at - 1, f"{len(missing):,} of its files are deleted, {missing[0]} among them")
+    later = later_than(commit, later)
     pairs = taking_each_other_back(later)
     undone = {version for one, restore in pairs for version in (one.version, restore.version)}
     now_id = table_id(spark, table)  # a REPLACE gave the table another than the plan has
@@ -124,7 +125,7 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         table_id=now_id,
         version=now,
         to_version=at - 1,
-        lost=tuple(commit_line(one) for one in later_than(commit, later) if one.version not in undone),
+        lost=tuple(commit_line(one) for one in later if one.version not in undone),
         taken_back=tuple(f"v{one.version} {one.operation}, undone by v{restore.version}" for one, restore in pairs),
         promise=promise(here, before),
         rows_now=live_rows(here),
@@ -227,7 +228,7 @@ def _restored(
     began = time.monotonic()
     table, checked = undo_plan.table, undo_plan.version
     try:
-        with raised_retention(spark, undo_plan):
+        with raised_retention(spark, undo_plan, op_id):
             _restore(spark, undo_plan, op_id)
     except Exception as error:
         failure = translate(error)
@@ -291,25 +292,25 @@ def _check_version(spark: SparkSession, undo_plan: UndoPlan, expected: int) -> N
 
 
 @contextlib.contextmanager
-def raised_retention(spark: SparkSession, undo_plan: UndoPlan) -> Iterator[None]:
+def raised_retention(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> Iterator[None]:
     """Raise the table's properties for the RESTORE in the body, which brings back those of its version. If the body
-    fails they are put back. That commit carries no id of ours, so that it is never taken for the RESTORE."""
+    fails they are put back."""
     if not undo_plan.raise_retention:
         yield
         return
     try:
         # where it is interrupted, it may be committed
-        with tagged(spark, undo_plan.undo_id):
+        with tagged(spark, undo_plan.undo_id), confs_set(spark, traced(spark, undo_plan.undo_id, op_id)):
             collected(spark, raise_retention_statement(undo_plan))
         _check_version(spark, undo_plan, undo_plan.version + 1)
         yield
     except BaseException:
         with contextlib.suppress(Exception):
-            put_back(spark, undo_plan)
+            put_back(spark, undo_plan, op_id)
         raise
 
 
-def put_back(spark: SparkSession, undo_plan: UndoPlan) -> bool:
+def put_back(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> bool:
     """Put back the table's properties that were raised for ``undo_plan``; False if none is as it was raised."""
     changed = False
     now = dict(collected(spark, f"DESCRIBE DETAIL {undo_plan.table}")[0]["properties"] or {})
@@ -320,7 +321,8 @@ def put_back(spark: SparkSession, undo_plan: UndoPlan) -> bool:
         change = f"UNSET TBLPROPERTIES ({string(one.name)})"
         if one.before is not None:
             change = f"SET TBLPROPERTIES ({string(one.name)} = {string(one.before)})"
-        collected(spark, f"ALTER TABLE {undo_plan.table} {change}")
+        with confs_set(spark, traced(spark, undo_plan.undo_id, op_id)):
+            collected(spark, f"ALTER TABLE {undo_plan.table} {change}")
         changed = True
     return changed
 

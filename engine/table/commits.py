@@ -146,11 +146,11 @@ def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:
 
 def taking_each_other_back(since: Sequence[Commit]) -> list[tuple[Commit, Commit]]:
     """Each of the commits ``since``, newest first, with the RESTORE right after it to the version right before it: the
-    two leave the table as it was."""
+    two leave the table as it was. Commits that are no change to the table may be left out of ``since``."""
     pairs, at = [], 1
     while at < len(since):
         restore, one = since[at - 1], since[at]
-        is_pair = (restore.version - 1, restore.restored_to) == (one.version, one.version - 1)
+        is_pair = restore.restored_to == one.version - 1
         if is_pair:
             pairs.append((one, restore))
         # a RESTORE that is taken back takes nothing back itself

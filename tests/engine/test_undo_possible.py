@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -16,7 +17,9 @@ from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.plan_statement import plan as plan_any
-from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
+from engine.recovery import undo as undo_module
+from engine.recovery.recover import recover
+from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, raised_retention, undo
 from engine.spark.confs import TRAVEL_ENFORCED, confs_set
 from engine.sql.undo_statements import undo_statement, undo_statements
 from engine.table.calendar_interval import milliseconds
@@ -130,6 +133,34 @@ def test_where_the_restore_fails_the_property_is_put_back(spark: Any, tables: No
     assert properties(spark, "t")[RETENTION] == "interval 3 days"
     assert read(spark) == (11, 2)
     assert [one.status for one in history.list()] == ["failed", "applied"]
+
+
+def test_the_properties_that_an_undo_raised_before_it_was_killed_are_no_later_commits(
+    spark: Any, session: Any, tables: None, history: History
+) -> None:
+    _, first = merged(spark, history)
+    make_old(spark, "t", 10)
+    _, second = merged(spark, history)
+    found = plan_undo(spark, history.get(second.op_id))
+    op_id = history.begin_undo(found)
+    with (
+        mock.patch.object(undo_module, "put_back"),
+        pytest.raises(KeyboardInterrupt),
+        raised_retention(spark, found, op_id),
+    ):
+        raise KeyboardInterrupt
+    history.give_up(op_id)
+    assert recover(session, history)[0].why == "The retention that it had raised is put back."
+    assert [one.operation for one in commits(spark, "t", 3)] == ["UNSET TBLPROPERTIES", "SET TBLPROPERTIES", "MERGE"]
+    again = plan_undo(spark, history.get(second.op_id))
+    assert again.lost == ()
+    assert undo(spark, again, history=history, accept=[RAISE_RETENTION]).kept
+    before = plan_undo(spark, history.get(first.op_id))
+    assert (before.lost, before.taken_back) == ((), ("v2 MERGE, undone by v6",))
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('theirs' = 'x')")
+    assert [line.partition(" 20")[0] for line in plan_undo(spark, history.get(first.op_id)).lost] == [
+        "v7 SET TBLPROPERTIES"
+    ]
 
 
 def test_the_checkpoint_of_auto_compaction_keeps_the_version_before_the_merge(

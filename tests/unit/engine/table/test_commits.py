@@ -182,6 +182,7 @@ def test_the_history_is_asked_for_a_version_unless_the_work_has_ended(
     ("since", "pairs"),
     [
         ((commit(7, 5), commit(6)), [(6, 7)]),
+        ((commit(9, 5), commit(6)), [(6, 9)]),
         ((commit(9, 7), commit(8), commit(7, 5), commit(6)), [(8, 9), (6, 7)]),
         # what stands between them, or before the version that came back, is in the table no more
         ((commit(8, 5), commit(7), commit(6)), []),
