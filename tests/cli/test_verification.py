@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from console.cli import verification
+from console.cli.view_outcome import page
+from console.words.glyphs import UNICODE
 from engine.model.errors import CancelledError
 from engine.model.operation import Deviation, Outcome
 from tests.cli.lines import Lines
 from tests.cli.test_interruptible import FakeSession, press_soon
 from tests.console.samples import a_restore, an_undo
-from tests.engine.plans import make_outcome
+from tests.engine.plans import make_outcome, make_plan
 
 
 @pytest.fixture
@@ -54,3 +58,17 @@ def test_an_undo_that_is_cancelled_says_what_is_committed(invocation: Any, monke
     assert caught.value.hint == "It was committed as v8; `history` says whether that is taken back."
     assert told == [make_outcome("op")]
     assert session.interrupted
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_was_committed_before_and_is_taken_back_now_is_not_said_to_be_unchanged(kept: bool) -> None:
+    """apply, and later apply --undo-on-failure of the same plan."""
+    differs = () if kept else (Deviation(metric="numTargetRowsUpdated", promised=900, actual=901),)
+    again = {"already_applied": True, "undone_as": 9, "kept": kept, "deviations": differs}
+    shown = io.StringIO()
+    outcome = make_outcome("op").model_copy(update=again)
+    Console(file=shown, width=100).print(page(outcome, make_plan(), UNICODE, "undo op"))
+    said = shown.getvalue().splitlines()
+    sign = "✔" if kept else "✖ DEVIATED in 1 number ·"
+    assert said[0] == f"{sign} was committed before, as v8"
+    assert said[-1] == "taken back, by v9"
