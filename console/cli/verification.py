@@ -93,7 +93,8 @@ def verified(
 
 
 def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, outcome: Outcome) -> Outcome:
-    """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which."""
+    """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which. Another
+    apply of the plan may have been faster to undo it."""
     from console.cli.interruptible import Interruptible
     from engine.model.errors import CancelledError, EngineError
     from engine.recovery.undo import plan_undo, undo
@@ -112,6 +113,9 @@ def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, ou
         hint = f"It was committed as v{outcome.version}; `history` says whether that is taken back."
         raise CancelledError("CANCELLED", error.message, hint) from error
     except EngineError as error:
+        faster = history.get(outcome.op_id).taken_back_by if error.condition == "ALREADY_UNDONE" else None
+        if faster is not None:
+            return outcome.model_copy(update={"undone_as": faster.version})
         narrator.say(f"{signs.error} it is not taken back: {error}")
         return outcome
     if not done.kept:

@@ -12,7 +12,7 @@ from rich.console import Console
 from console.cli import verification
 from console.cli.view_outcome import page
 from console.words.glyphs import UNICODE
-from engine.model.errors import CancelledError
+from engine.model.errors import CancelledError, StalePlanError
 from engine.model.operation import Deviation, Outcome
 from tests.cli.lines import Lines
 from tests.cli.test_interruptible import FakeSession, press_soon
@@ -39,6 +39,17 @@ def test_an_undo_that_deviates_is_not_called_as_before(invocation: Any, monkeypa
     assert outcome.undone_as == restored.version
     assert len(narrator.lines) == 1
     assert "DEVIATED in 1 number, undone" in narrator.lines[0]
+
+
+def test_what_another_apply_of_the_plan_took_back_meanwhile_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plan_undo(*_: object, **__: object) -> None:
+        raise StalePlanError("ALREADY_UNDONE", "v8 is taken back already, by v9.")
+
+    monkeypatch.setattr("engine.recovery.undo.plan_undo", plan_undo)
+    detail, narrator = SimpleNamespace(taken_back_by=SimpleNamespace(version=9)), Lines()
+    invocation: Any = SimpleNamespace(history=lambda: SimpleNamespace(get=lambda _: detail))
+    outcome = verification._taken_back(invocation, WithSpark(), narrator, make_outcome("op"))  # type: ignore[arg-type]
+    assert (outcome.undone_as, narrator.lines) == (9, [])
 
 
 def test_an_undo_that_is_cancelled_says_what_is_committed(invocation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
