@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from types import MappingProxyType
@@ -25,6 +26,8 @@ GONE: Mapping[str, str] = MappingProxyType(
     }
 )
 """Of a commit that is in the table no more, by its status."""
+TO_VERSION = re.compile(r"\bTO VERSION AS OF (\d+)\s*$")
+"""The end of each RESTORE that an undo runs."""
 DELETED = "its own files are deleted, also those that a shallow clone of it reads: no table knows its clones"
 FILES_GONE = "unless VACUUM or the cleanup of the log was there first"
 
@@ -59,9 +62,14 @@ def later(plan: AnyPlan, newest: int | None) -> str:
     """What an undo of a commit means by now, if a ``newest`` version was committed after it; else ""."""
     if newest is None:
         return ""
-    is_dropped = plan.kind == "create_table" and plan.effect == "create"
-    means = "`undo` does not drop it any more" if is_dropped else "an undo takes back what was committed since, too"
-    return f"{table_name(plan.target.name)} is at v{newest} by now: {means}."
+    if plan.kind == "create_table" and plan.effect == "create":
+        return no_drop(plan.target.name, newest)
+    return f"{table_name(plan.target.name)} is at v{newest} by now: an undo takes back what was committed since, too."
+
+
+def no_drop(table: str, newest: int) -> str:
+    """Why an undo does not drop the table that a CREATE made: its ``newest`` version was committed after it."""
+    return f"{table_name(table)} is at v{newest} by now: `undo` does not drop it any more."
 
 
 def is_sure(plan: AnyPlan) -> bool:
@@ -171,6 +179,30 @@ def page(undo_plan: UndoPlan) -> list[str]:
     elif undo_plan.until:
         lines.append(f"possible until {local_time(undo_plan.until, seconds=False)}: {visible(undo_plan.why)}")
     return lines
+
+
+def brought_back(statement: str) -> str:
+    """``v41``: the version that the RESTORE of an operation went back to; "" if its statement is not known."""
+    found = TO_VERSION.search(statement)
+    return f"v{found[1]}" if found else ""
+
+
+def restored(statement: str, metrics: Mapping[str, int]) -> str:
+    """What a RESTORE did, in a few words: the version, or where its statement is not known the files."""
+    if version := brought_back(statement):
+        return f"back to {version}"
+    files = metrics.get("numRestoredFiles")
+    return "" if files is None else f"{count(files, 'file')} back"
+
+
+def restored_in_full(statement: str, metrics: Mapping[str, int]) -> str:
+    """What a RESTORE did, in a sentence; "" if nothing of it is known."""
+    version, files = brought_back(statement), ""
+    if metrics.keys() >= {"numRestoredFiles", "restoredFilesSize", "numRemovedFiles", "removedFilesSize"}:
+        back, gone = count(metrics["numRestoredFiles"], "file"), count(metrics["numRemovedFiles"], "file")
+        returned, went = size(metrics["restoredFilesSize"]), size(metrics["removedFilesSize"])
+        files = f"{back} came back ({returned}), {gone} went ({went})"
+    return ": ".join(filter(None, (f"{version} came back" if version else "", files)))
 
 
 def _columns(change: ColumnsChange) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,11 @@ from console.status import Job
 from console.widgets.grid import Grid
 from console.widgets.parameters import Parameters
 from engine.commit.policy import Policy
+from engine.ledger.history import History
 from engine.model.errors import EngineError
 from engine.model.operation import UndoPlan
 from engine.model.plans import OperationDetail
+from engine.recovery.rebuild_ledger import UNKNOWN_SQL
 from engine.session.store_watch import Silence
 from tests.console import samples
 from tests.console.drive import Operator, console
@@ -675,3 +678,75 @@ async def test_an_operation_that_is_too_old_to_be_listed_is_told(backend: FakeBa
         place.show_operation("older")
         place.action_reload()
         await operator.sees("Operation older is not one of the newest 500")
+
+
+def with_a_create(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that was made, and merged into since: the merge is the newer one."""
+    replace = samples.a_create_plan
+    monkeypatch.setattr(samples, "a_create_plan", lambda sql, plan_id: replace(sql, plan_id=plan_id, effect="create"))
+    merge = backend.ledger[0].model_copy(update={"version": 1})
+    made = {"op_id": "c4ea7e", "kind": "create_table", "sql": samples.CREATE_SQL, "version": 0}
+    earlier = {"started_at": "2026-11-20T12:00:00Z", "finished_at": "2026-11-20T12:00:04Z"}
+    backend.ledger = [merge, merge.model_copy(update={**made, **earlier})]
+
+
+async def test_no_undo_of_a_create_is_offered_once_its_table_was_committed_to(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_a_create(backend, monkeypatch)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3", "down")
+        await operator.sees("sales.orders is at v1 by now: `undo` does not drop it any more.")
+        assert "takes it back" not in operator.screen
+        assert "u undo" not in operator.keys
+        await operator.press("u")
+        await operator.sees("Nothing to undo")
+        assert not backend.called("plan_undo")
+
+
+async def test_a_create_that_is_shown_is_not_to_be_undone_as_soon_as_its_table_is_committed_to(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_a_create(backend, monkeypatch)
+    merge, made = backend.ledger
+    backend.ledger = [made]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back while nothing else is committed")
+        assert "u undo" in operator.keys
+        backend.ledger = [merge, made]
+        operator.app.ledger_changed()
+        await operator.sees("`undo` does not drop it any more.")
+        assert "u undo" not in operator.keys
+
+
+async def test_what_an_undo_brought_back_is_its_result(
+    backend: FakeBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = History(tmp_path / "ledger")
+    looked = samples.a_raising_undo(ledger.record_planned(samples.a_plan()))
+    op_id = ledger.begin_undo(looked)
+    ledger.undone(op_id, samples.a_restore(looked))
+    backend.ledger = ledger.list()
+    monkeypatch.setattr(backend, "_detail", ledger.get)
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("restore  ✔ applied, kept  v43  back to v41")
+        await operator.sees("v41 came back: 2 files came back (46 MB), 3 files went (47 MB)")
+
+
+async def test_of_a_restore_whose_statement_is_lost_the_files_are_told(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = samples.an_undo("0a0a")
+    lost = {"kind": "restore", "sql": UNKNOWN_SQL, "version": 43}
+    row = backend.ledger[0].model_copy(update=lost)
+    backend.ledger = [row]
+    detail = OperationDetail(operation=row, plan=None, outcome=samples.a_restore(looked))
+    monkeypatch.setattr(backend, "_detail", lambda _: detail)
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("restore  ✔ applied, kept  v43  2 files back")
+        await operator.sees("2 files came back (46 MB), 3 files went (47 MB)")

@@ -32,7 +32,6 @@ from console.widgets.lines import TabLine
 from console.widgets.page import order_again
 from console.widgets.page_view import PageView
 from console.words.format import this_year
-from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
@@ -86,12 +85,13 @@ class HistoryPlace(Undoing):
 
     def __init__(self) -> None:
         super().__init__()
-        self.operations: list[Operation] = []
         self._outcomes: dict[str, Outcome] = {}
         """What the operations did, by their ids."""
         self.listed: list[Operation | Group] = []
         self.grouping = ""
         self.detail: OperationDetail | None = None
+        self._told = ""
+        """What it says of why the table is not dropped any more."""
         self.view = "promise"
         self._row = 0
         """Where the cursor of the list is."""
@@ -234,7 +234,7 @@ class HistoryPlace(Undoing):
 
     def _look(self) -> None:
         one = self.selected
-        if one is None or (self.detail is not None and self.detail.operation == one):
+        if one is None or (self.detail is not None and (self.detail.operation, self._told) == (one, self.no_drop)):
             return
         op_id = one.op_id
         self.ask(
@@ -255,12 +255,12 @@ class HistoryPlace(Undoing):
             self.detail_view.fail(failure)
 
     def _show(self, detail: OperationDetail) -> None:
-        self.detail = detail
+        self.detail, self._told = detail, self.no_drop
         self.refresh_bindings()
         if self.view == "plots":
             return  # the plots are of all listed operations
         glyphs, undo_key = self.console_app.glyphs, self.console_app.with_keys("{history.undo}")
-        page = detail_page(detail, glyphs, undo_key) if self.view == "promise" else sql_page(detail, glyphs)
+        page = detail_page(detail, glyphs, undo_key, self._told) if self.view == "promise" else sql_page(detail, glyphs)
         self.detail_view.show(page)
 
     # Over time
@@ -295,9 +295,9 @@ class HistoryPlace(Undoing):
         if action == "plan_again":
             return self.selected is not None and self.selected.kind == "merge"
         if action == "undo":
-            return self.selected is not None and why_not_undone(self.selected) is None
+            return self.selected is not None and not self.why_not_undone
         if action == "why_not_undo":
-            return self.selected is not None and why_not_undone(self.selected) is not None
+            return bool(self.why_not_undone)
         if action in ("back", "back_to_list"):
             return (action == "back_to_list") == (self.is_mounted and self.detail_view.has_focus_within)
         return True
@@ -331,10 +331,6 @@ class HistoryPlace(Undoing):
         self.list_view.focus_page()
 
     action_back_to_list = action_back
-
-    def action_why_not_undo(self) -> None:
-        if self.selected is not None and (refused := why_not_undone(self.selected)) is not None:
-            self.notify(f"{refused.message} {refused.hint}".strip(), title="Nothing to undo")
 
     def action_copy_sql(self) -> None:
         if self.selected is not None:

@@ -16,6 +16,7 @@ from console.widgets.promise import promise_table
 from console.words import expectation_sentences, outcome_sentences, plan_summary, undo_sentences
 from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
+from console.words.moved import newest_since
 from console.words.visible import table_name, visible
 from engine.recovery.why_not_undone import why_not_undone
 
@@ -154,13 +155,25 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
         "" if one.version is None else f"v{one.version}",
         plan_summary.one_line(one.error or "")
         or _failing(outcome)
-        or (
-            outcome_sentences.changed_rows(outcome.metrics, glyphs)
-            if outcome
-            else outcome_sentences.rehearsed_as(one.rehearsed)
-        ),
+        or (_did(one, outcome, glyphs) if outcome else outcome_sentences.rehearsed_as(one.rehearsed)),
         short_id(one.plan_id),
     )
+
+
+def _did(one: Operation, outcome: Outcome, glyphs: Glyphs) -> str:
+    """The rows that a commit changed, or the version that it brought back."""
+    if one.kind == "restore":
+        return undo_sentences.restored(one.sql, outcome.metrics)
+    return outcome_sentences.changed_rows(outcome.metrics, glyphs)
+
+
+def no_drop(one: Operation, operations: Sequence[Operation]) -> str:
+    """Why an undo of a CREATE would be refused, as far as all ``operations`` of the ledger tell; "" if they do not."""
+    if one.kind != "create_table" or one.version != 0 or one.status != "applied":
+        return ""
+    table = table_name(one.table)
+    newest = newest_since(one.op_id, [each for each in operations if table_name(each.table) == table])
+    return "" if newest is None else undo_sentences.no_drop(one.table, newest)
 
 
 def _failing(outcome: Outcome | None) -> str:
@@ -177,14 +190,18 @@ def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
     return (glyphs.points_to, visible(group.name), *rest) if by == "table" else (name, "", *rest)
 
 
-def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> Page:
-    """``undo_key`` is the key that takes it back."""
+def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "", no_drop: str = "") -> Page:
+    """``undo_key`` is the key that takes it back; ``no_drop`` says why it does not."""
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
-        return _create_page(detail, plan, glyphs, undo_key)
+        undo = (sentence(no_drop),) if no_drop else _undo_lines(detail, plan, undo_key)
+        return _create_page(detail, plan, glyphs, undo)
     head = _head(detail, glyphs)
     if plan is None and one.kind != "merge":
         head.append(sentence(plan_summary.sql_line(one.sql)))
+    if one.kind == "restore" and detail.outcome is not None:
+        did = undo_sentences.restored_in_full(one.sql, detail.outcome.metrics)
+        head += [sentence(did)] if did else []
     if plan is not None:
         if plan.refused is None:
             head.append(sentence(f"promised: {plan_summary.counts(plan, glyphs.dot)}; {plan_summary.rewrite(plan)}"))
@@ -238,14 +255,14 @@ def _taken_back(detail: OperationDetail) -> list[Paragraph]:
     return [] if undo is None else [sentence(outcome_sentences.taken_back(undo))]
 
 
-def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:
-    """An operation that created or replaced a table: what it did, and what was promised of it."""
+def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo: Head) -> Page:
+    """An operation that created or replaced a table: what it did, what was promised of it, and its ``undo``."""
     one, head = detail.operation, _head(detail, glyphs)
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
     if why_not_undone(one) is None:
-        head += _undo_lines(detail, plan, undo_key)
+        head += undo
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 

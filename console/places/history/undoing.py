@@ -6,10 +6,12 @@ import uuid
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.places.history.history_pages import no_drop
 from console.places.place import Place
 from console.status import Job
 from console.words import undo_sentences
 from console.work import Failure
+from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -22,6 +24,8 @@ class Undoing(Place):
 
     def __init__(self) -> None:
         super().__init__()
+        self.operations: list[Operation] = []
+        """Those that the ledger has, newest first."""
         self._undoing = ""
 
     @property
@@ -33,6 +37,21 @@ class Undoing(Place):
     def op_id(self) -> str:
         """Its id, or nothing."""
         return self.selected.op_id if self.selected is not None else ""
+
+    @property
+    def no_drop(self) -> str:
+        """Why the table that it made is not dropped any more."""
+        return no_drop(self.selected, self.operations) if self.selected is not None else ""
+
+    @property
+    def why_not_undone(self) -> str:
+        """Why the operation under the cursor cannot be taken back, "" if it may be: Spark is not asked."""
+        refused = why_not_undone(self.selected) if self.selected is not None else None
+        return self.no_drop if refused is None else f"{refused.message} {refused.hint}".strip()
+
+    def action_why_not_undo(self) -> None:
+        if why := self.why_not_undone:
+            self.notify(why, title="Nothing to undo")
 
     def action_undo(self) -> None:
         if self.selected is None or self._undoing:
