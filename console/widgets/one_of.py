@@ -19,15 +19,17 @@ from console.shell import shell_of
 class OneOf(Widget, can_focus=True):
     """``choices``: a value and its label. A click, space or the arrow keys choose."""
 
-    HELP = "One of a few choices. Space and the arrow keys choose another."
+    HELP = "One of a few choices. The arrow keys choose another, and space keeps it; space alone chooses the next."
     DEFAULT_CSS = """
     OneOf { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: clip; background: $surface; }
     OneOf:focus { background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,right,l", "choose(1)", "another", show=False, id="choice.next", tooltip="The next choice"),
+        Binding("right,l", "choose(1)", "another", show=False, id="choice.next", tooltip="The next choice"),
         Binding("left,h", "choose(-1)", "before", show=False, id="choice.before", tooltip="The choice before"),
-    ]
+        Binding("space", "keep", "keep", show=False, id="choice.keep",
+                tooltip="Keep the choice that an arrow key went to; without an arrow key, the next one"),
+    ]  # fmt: skip
 
     value: reactive[str] = reactive("")
 
@@ -37,6 +39,10 @@ class OneOf(Widget, can_focus=True):
     def __init__(self, choices: Sequence[tuple[str, str]], value: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._choices = list(choices)
+        self._wanted = value
+        """What was chosen last, offered now or not."""
+        self._went = False
+        """Whether an arrow key went to the choice since the focus came."""
         self.set_reactive(OneOf.value, value)
 
     def render(self) -> Content:
@@ -50,10 +56,10 @@ class OneOf(Widget, can_focus=True):
         return Content.assemble(*parts)
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Other choices. Falls back to the first one if the old one is gone."""
+        """Other choices. Falls back to the first one if the old one is gone, for as long as it is."""
         self._choices = list(choices)
-        if self.value not in dict(choices):
-            self.value = self._choices[0][0]
+        values = [value for value, _ in choices]
+        self.value = next((value for value in (self._wanted, self.value) if value in values), values[0])
         self.refresh()
 
     def _is_at(self, value: str) -> bool:
@@ -62,11 +68,26 @@ class OneOf(Widget, can_focus=True):
     def watch_value(self) -> None:
         self.post_message(self.Changed())
 
+    def on_focus(self) -> None:
+        self._went = False
+
     def action_choose(self, step: int) -> None:
+        self._went = True
+        self._step(step)
+
+    def action_keep(self) -> None:
+        # what an arrow key went to is chosen already, and a second choice would take it away
+        if not self._went:
+            self._step(1)
+
+    def _step(self, step: int) -> None:
         values = [value for value, _ in self._choices]
-        self.value = values[(values.index(self.value) + step) % len(values)]
+        self._choose(values[(values.index(self.value) + step) % len(values)])
+
+    def _choose(self, value: str) -> None:
+        self.value = self._wanted = value
 
     def on_click(self, event: events.Click) -> None:
         choice = event.style.meta.get("choice")
         if choice is not None:
-            self.value = str(choice)
+            self._choose(str(choice))

@@ -398,3 +398,38 @@ async def test_a_field_that_is_set_hides_no_column_of_its_name(backend: FakeBack
         listed = [column for column, _, _ in cast("ClauseDialog", operator.app.screen)._columns]
         assert listed[0] == "t.note.status"
         assert "status" in listed
+
+
+async def test_space_keeps_the_choice_that_an_arrow_went_to_and_enter_takes_the_clause(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a")
+        await operator.sees("New clause")
+        await operator.press("shift+tab", "shift+tab", "right", "space")
+        await operator.sees("● not matched   ○ not matched by source")
+        await operator.press("right", "space", "tab", "right", "space", "enter")
+        await dialog(operator, False)
+        assert text(operator).endswith("WHEN NOT MATCHED BY SOURCE THEN DELETE\n-- the end\n")
+
+
+async def test_space_alone_goes_from_choice_to_choice(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a")
+        await operator.sees("New clause")
+        await operator.press("shift+tab", "right", "tab", "shift+tab", "space")
+        await operator.sees("● update")
+
+
+async def test_a_choice_that_another_kind_of_clause_does_not_have_is_there_again_with_its_kind(
+    backend: FakeBackend,
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a")
+        await operator.sees("New clause", "● all columns (*)")
+        # past the kind that has no star
+        await operator.press("shift+tab", "shift+tab", "right", "right")
+        await operator.misses("all columns (*)")
+        await operator.press("left")
+        await operator.sees("● not matched   ○", "● all columns (*)")
