@@ -26,8 +26,13 @@ class Parameters(VerticalScroll):
     Parameters Input:focus { border: none; background: $panel; }
     """
 
+    HELP = "The values of the :parameters. Enter goes to the next one without a value, and plans once each has one."
+
     class Changed(Message):
         """A value was typed."""
+
+    class Completed(Message):
+        """Enter was pressed, and each marker has a value."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id, can_focus=False)
@@ -67,3 +72,14 @@ class Parameters(VerticalScroll):
         if event.input.name is not None and self._values.get(event.input.name, "") != event.value:
             self._values[event.input.name] = event.value
             self.post_message(self.Changed())
+
+    @on(Input.Submitted)
+    def _value_entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        boxes = list(self.query(Input))
+        at = boxes.index(event.input)
+        empty = next((box for box in (*boxes[at:], *boxes[:at]) if not box.value), None)
+        if empty is None:
+            self.post_message(self.Completed())
+        else:
+            empty.focus()

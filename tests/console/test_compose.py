@@ -479,3 +479,67 @@ async def test_moving_through_the_text_offers_nothing_and_tab_indents(backend: F
         assert operator.merge.editor.suggestion == ""
         await operator.press("right", "tab")
         assert operator.merge.editor.text == "mat     mat"
+
+
+@pytest.mark.parametrize("how", ["opened", "given"])
+async def test_undo_does_not_go_back_past_a_text_that_was_loaded(
+    backend: FakeBackend, tmp_path: Path, how: str
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.sql").write_text(f"MERGE INTO {name}")
+    options = {"open_sql": "MERGE INTO second"} if how == "given" else {}
+    async with console(backend, **options) as operator:
+        await operator.press("2")
+        await operator.sees("Preview")
+        for name in ("first", "second") if how == "opened" else ():
+            open_file(operator.merge, tmp_path / f"{name}.sql")
+            await operator.sees(f"MERGE INTO {name}")
+        await operator.press(*"-- ", "ctrl+z", "ctrl+z", "ctrl+z")
+        assert operator.merge.editor.text == "MERGE INTO second"
+        # the form says so too
+        operator.merge.action_undo_change()
+        await operator.sees("There is no change to take back.")
+
+
+async def test_what_was_typed_comes_back_however_many_texts_were_loaded_since(
+    backend: FakeBackend, tmp_path: Path
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.sql").write_text(f"MERGE INTO {name}")
+    async with console(backend) as operator:
+        await operator.press("2", *"my own")
+        for name in ("first", "second"):
+            open_file(operator.merge, tmp_path / f"{name}.sql")
+            await operator.sees(f"MERGE INTO {name}")
+        await operator.press("ctrl+z", "ctrl+z")
+        assert operator.merge.editor.text == "my own"
+
+
+async def test_a_draft_of_another_day_comes_back_from_below_a_text_that_was_loaded(
+    backend: FakeBackend, tmp_path: Path
+) -> None:
+    DraftStore(backend.home).save("merge-1", Draft("my own"), 0)
+    (tmp_path / "m.sql").write_text("MERGE INTO other")
+    async with console(backend) as operator:
+        await operator.press("2")
+        await operator.sees("my own")
+        open_file(operator.merge, tmp_path / "m.sql")
+        await operator.sees("MERGE INTO other", "is kept")
+        await operator.press("ctrl+z")
+        assert operator.merge.editor.text == "my own"
+
+
+async def test_enter_in_a_value_goes_to_the_next_without_one_and_plans_when_each_has_one(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(f"{MERGE_SQL} AND t.a = :a AND t.b = :b AND t.c = :c")
+        await operator.sees(":c")
+        operator.app.screen.query_one(Parameters).remember({"b": "2"})
+        await operator.press("alt+v", *"1", "enter", *"3")
+        assert operator.merge.pane.params == {"a": "1", "b": "2", "c": "3"}
+        await operator.press("shift+tab", "shift+tab", "backspace", "tab", "tab", "enter", *"4")
+        assert operator.merge.pane.params == {"a": "4", "b": "2", "c": "3"}
+        assert not backend.called("plan")
+        await operator.press("enter")
+        await operator.until(lambda: operator.merge.view == "preview")
+        assert backend.called("plan")[0][1] == {"a": "4", "b": "2", "c": "3"}

@@ -1,6 +1,10 @@
-"""The ``:name`` markers of a statement that is being typed."""
+"""The ``:name`` markers of a statement that is being typed, and its target."""
 
 from __future__ import annotations
+
+import re
+
+_TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
 
 
 def markers_of(sql: str) -> tuple[str, ...] | None:
@@ -14,3 +18,9 @@ def markers_of(sql: str) -> tuple[str, ...] | None:
         return parameter_names(sql)
     except UsageError:
         return None
+
+
+def target_of(sql: str) -> str:
+    """The table after MERGE INTO, "" if there is none."""
+    found = _TARGET.search(sql)
+    return found[1] if found else ""

@@ -20,6 +20,7 @@ from console.places.statement.steps_place import Operation
 from console.progress import Advanced, reporter
 from console.status import Job
 from console.widgets.editor import SqlEditor
+from console.widgets.parameters import Parameters
 from console.widgets.running import Running
 from console.words import create_sentences, outcome_sentences, plan_summary
 from console.words.format import short_id
@@ -97,6 +98,10 @@ class StatementPlace(LedgerPlace):
             self._start_plan()
 
     action_replan = action_plan
+
+    @on(Parameters.Completed)
+    def _values_typed(self) -> None:
+        self.action_plan()
 
     def _start_plan(self) -> None:
         sql, params, rows = self.pane.text, self.pane.params, SAMPLE_ROWS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -17,7 +16,8 @@ from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
 from console.drafts import Draft, DraftStore
-from console.places.statement.markers import markers_of
+from console.places.statement.markers import markers_of, target_of
+from console.places.statement.python_hint import PYTHON, PYTHON_HINT
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
 from console.widgets.offers import Offers
@@ -36,22 +36,6 @@ VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
 UNDONE = "text before is kept: ctrl+z in the editor, or"
 EDITED = "{} was edited; Spark has not checked it yet."
-_TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
-_PYTHON = re.compile(r"\bDeltaTable\s*\.|\.\s*when(Not)?Matched(BySource)?(Update|Insert|Delete)")
-_PYTHON_HINT = (
-    "This is Python's DeltaTable.merge. As SQL, with a line for each call:",
-    "  MERGE INTO table AS t USING source AS s ON condition",
-    "  whenMatchedUpdateAll()            WHEN MATCHED THEN UPDATE SET *",
-    "  whenNotMatchedInsertAll()         WHEN NOT MATCHED THEN INSERT *",
-    "  whenNotMatchedBySourceDelete()    WHEN NOT MATCHED BY SOURCE THEN DELETE",
-    "{merge.template} writes such a statement.",
-)
-
-
-def target_of(sql: str) -> str:
-    """The table after MERGE INTO, "" if there is none."""
-    found = _TARGET.search(sql)
-    return found[1] if found else ""
 
 
 class ComposePane(Vertical, Asking):
@@ -143,8 +127,8 @@ class ComposePane(Vertical, Asking):
         self.say(self.place.with_keys(text))
 
     def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
-        """Other text in the editor, with its values if there are any. What was there is put aside, and undo brings it
-        back, with its values."""
+        """Other text in the editor, with its values if there are any. What was typed before is put aside, and undo
+        brings it back, with its values; else undo does not go past this text."""
         before = Draft(self.text, self.params)
         # a value that is not given stays as it is
         new = Draft(sql, {**(before.params if before.sql == sql else {}), **(params or {})})
@@ -153,7 +137,8 @@ class ComposePane(Vertical, Asking):
             if before.sql != sql:
                 self._values_of[before.sql] = before.params
             self.query_one(Parameters).remember(params)
-        if before.sql.strip() and not given.holds(before) and not new.holds(before):
+        is_own = bool(before.sql.strip()) and not given.holds(before) and not new.holds(before)
+        if is_own:
             # undo brings back a text, and its values with it
             kept_by, end = ("values before are kept:", ".params.json") if before.sql == sql else (UNDONE, ".sql")
             try:
@@ -162,7 +147,11 @@ class ComposePane(Vertical, Asking):
                 self.notify(f"The text before could not be put aside: {error}", severity="warning")
             else:
                 self.notify(f"The {kept_by} drafts/{kept.with_suffix(end).name if kept else ''}.")
-        self.editor.replace_all(sql)
+        if is_own or self.editor.history.undo_stack:
+            self.editor.replace_all(sql)
+        else:
+            # nothing was typed that undo could bring back
+            self.editor.load_text(sql)
 
     @property
     def target(self) -> str:
@@ -282,8 +271,8 @@ class ComposePane(Vertical, Asking):
         if not sql.strip():
             self._tell(self._empty)
             return
-        if _PYTHON.search(sql):
-            self.say(*map(self.place.with_keys, _PYTHON_HINT))
+        if PYTHON.search(sql):
+            self.say(*map(self.place.with_keys, PYTHON_HINT))
             return
         if self.console_app.status.spark != "warm":
             self._tell(
