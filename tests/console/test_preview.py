@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from console.app import DeltaMergeApp
+from console.drafts import Draft
 from console.places.statement.plan_pages import files_page
 from console.places.statement.preview import verdict
 from console.widgets.editor import SqlView
@@ -448,3 +449,33 @@ def test_rows_that_are_matched_twice_have_no_check_mark() -> None:
         lines = verdict(one, UNICODE)
         (line,) = [line for line in lines if "matched" in line.body.plain and "row" in line.body.plain]
         assert line.lead.plain.strip() == sign
+
+
+async def test_a_plan_is_compared_with_the_one_before_of_the_same_merge_alone(backend: FakeBackend) -> None:
+    plans = [samples.a_plan(plan_id=f"{at}{'0' * 11}") for at in range(1, 6)]
+    backend.plans = list(plans)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        preview = operator.merge.preview
+        await operator.press("r")
+        await operator.until(lambda: preview.before and preview.before.plan_id == plans[0].plan_id)
+        preview.turn_to("before")
+        await operator.sees("Nothing differs from plan 100000")
+        # another merge into the same table, from elsewhere
+        other = MERGE_SQL.replace("orders_feed", "other_feed")
+        operator.merge.use_draft(Draft(other))
+        await operator.press("ctrl+r")
+        await operator.sees("Preview 300000", "This is the first plan of")
+        assert preview.before is None
+        assert (preview.view, "Before" in operator.screen) == ("files", False)
+        # nor does the view come back by itself
+        await operator.press("r")
+        await operator.until(lambda: preview.before and preview.before.plan_id == plans[2].plan_id)
+        assert preview.view == "files"
+        # the text of before comes back by undo, and it is another merge than the last one
+        operator.merge.action_edit()
+        await operator.press("ctrl+z")
+        assert operator.merge.editor.text == MERGE_SQL
+        await operator.press("ctrl+r")
+        await operator.sees("Preview 500000")
+        assert preview.before is None

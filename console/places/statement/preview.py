@@ -35,6 +35,7 @@ ASKED_FOR = {"spark": "Asking Spark for its plan…", "changes": "Asking Spark w
 OF_ONE_PLAN = ("key", "rehearsal")
 """The views that a plan has once they were asked for."""
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."
+NONE_BEFORE = "This is the first plan of this statement here: there is none before it to compare with."
 AGAIN = " {merge.replan} plans again."
 
 
@@ -145,7 +146,7 @@ class Preview(Vertical):
         self._asked: dict[str, Page] = {}
         """The pages that Spark was asked for, of this plan."""
         self.before: AnyPlan | None = None
-        """The plan before this one, of the same table."""
+        """The plan before this one, of the same statement and table."""
         self._view = self._chosen = "files"
         self._edited = False
         self._moved: Moved | None = None
@@ -177,13 +178,17 @@ class Preview(Vertical):
         return [("expectations", "Expectations")] if expects else []
 
     def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
-        """Another plan, in the view that was chosen last; and the one ``before`` it, to compare if it is of the same
-        table."""
+        """Another plan, in the view that was chosen last; and the one ``before`` it of the same statement, to compare
+        if it is of the same table."""
         self.plan = plan
         is_same = before is not None and (before.kind, before.target.path) == (plan.kind, plan.target.path)
         self.before = before if is_same else None
         self._asked.clear()
-        if self._chosen in OF_ONE_PLAN:
+        if self._chosen == "before" and self.before is None:
+            self._chosen = "files"
+            if self.screen.is_current:
+                self.notify(NONE_BEFORE)
+        elif self._chosen in OF_ONE_PLAN:
             self._chosen = "files"
         self._edited, self._moved, self._became = False, None, ""
         self._show_verdict()

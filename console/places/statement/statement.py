@@ -121,10 +121,10 @@ class StatementPlace(LedgerPlace):
 
     def _planned(self, operation: Operation, plan: AnyPlan) -> None:
         self.end()
-        before, self.plan = self.plan, plan
+        before, self.plan = self.plan if operation.origin == self._planned_origin else None, plan
         # the preview has it, even if the operator has typed on and stays at the text
         self._name_steps()
-        self._planned_text = operation.typed
+        self._planned_text, self._planned_origin = operation.typed, operation.origin
         self.committed = self.projection = self.rehearsal = self.failed = self.moved = None
         self.planning_began = operation.began
         self._wrote = Event()
@@ -271,7 +271,7 @@ class StatementPlace(LedgerPlace):
 
     def begin(self, kind: str, projection: Projection | None = None) -> Operation:
         self.pane.plan_is_wanted = False
-        operation = Operation(uuid.uuid4().hex, kind, self._typed())
+        operation = Operation(uuid.uuid4().hex, kind, self._typed(), self.pane.origin)
         self.operation = operation
         table = self.plan.target.name if self.plan is not None else ""
         self.console_app.begin(Job(operation.operation_id, kind, self.plan_id, table))

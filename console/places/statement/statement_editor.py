@@ -67,6 +67,10 @@ class ComposePane(Vertical, Asking):
         self._message_of = Draft("")
         """The text that the sentences below the editor are about."""
         self._saves = itertools.count()
+        self.origin = 0
+        """Which of the texts that came here from elsewhere became the text of now; edits keep it."""
+        self._origin_of: dict[str, int] = {}
+        """That of texts which may come back."""
         self._values_of: dict[str, dict[str, str]] = {}
         """The values that texts had which may come back."""
         self._save_timer: Timer | None = None
@@ -133,6 +137,9 @@ class ComposePane(Vertical, Asking):
         # a value that is not given stays as it is
         new = Draft(sql, {**(before.params if before.sql == sql else {}), **(params or {})})
         given, self._given = self._given, new
+        if before.sql != sql:
+            self._origin_of |= {before.sql: self.origin, sql: max(self._origin_of.values(), default=0) + 1}
+            self.origin = self._origin_of[sql]
         if params is not None:
             if before.sql != sql:
                 self._values_of[before.sql] = before.params
@@ -229,6 +236,7 @@ class ComposePane(Vertical, Asking):
 
     def _text_changed(self) -> None:
         self._forget_error()
+        self.origin = self._origin_of.get(self.text, self.origin)
         names = markers_of(self.text)
         if names is not None:
             self.query_one(Parameters).set_names(names)

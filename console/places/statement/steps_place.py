@@ -38,11 +38,13 @@ RECENT = 50
 
 @dataclass(frozen=True)
 class Operation:
-    """A plan or an apply that runs. ``typed`` is the text of then; ``cancelled`` is set once it was to be cancelled."""
+    """A plan or an apply that runs. ``typed`` is the text of then, ``origin`` the one from elsewhere that it was made
+    of; ``cancelled`` is set once it was to be cancelled."""
 
     operation_id: str
     kind: str
     typed: Draft
+    origin: int
     began: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
     cancelled: Event = field(default_factory=Event, compare=False)
 
@@ -64,6 +66,7 @@ class StepsPlace(Place):
         super().__init__()
         self.plan: AnyPlan | None = None
         self._planned_text = Draft("")
+        self._planned_origin = 0
         self.committed: Outcome | None = None
         self.failed: tuple[AnyPlan, Failure] | None = None
         """The commit that failed last, and how."""
