@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
+import pytest
+from textual._compositor import Compositor, visible_screen_stack
 from textual.pilot import Pilot
 
 from console.app import DeltaMergeApp
@@ -142,10 +145,30 @@ class Clock:
         return self.seconds
 
 
+@contextmanager
+def unpainted() -> Iterator[None]:
+    """Without a terminal each frame is painted and thrown away, a quarter of the time of these tests: they read the
+    screen itself. What a terminal gets is looked at in tests/end_to_end."""
+    paint = Compositor.render_update
+
+    def forget(self: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
+        # a dialog shows what is behind it as it was painted last
+        if full or screen_stack:
+            return paint(self, full, screen_stack, simplify)
+        visible_screen_stack.set([])
+        self._dirty_regions.clear()
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", forget)
+        yield
+
+
 @asynccontextmanager
 async def console(backend: FakeBackend, size: tuple[int, int] = (80, 24), **options: object) -> AsyncIterator[Operator]:
     """A console on the backend, open until the block ends."""
     app = DeltaMergeApp(backend, home=backend.home, **options)  # type: ignore[arg-type]
     app.clock = Clock()
-    async with app.run_test(size=size, notifications=True) as pilot:
-        yield Operator(pilot, app)
+    with unpainted():
+        async with app.run_test(size=size, notifications=True) as pilot:
+            yield Operator(pilot, app)
