@@ -135,7 +135,7 @@ def test_where_the_restore_fails_the_property_is_put_back(spark: Any, tables: No
     assert [one.status for one in history.list()] == ["failed", "applied"]
 
 
-def test_the_properties_that_an_undo_raised_before_it_was_killed_are_no_later_commits(
+def test_what_an_undo_raised_before_it_was_killed_is_no_later_commit(
     spark: Any, session: Any, tables: None, history: History
 ) -> None:
     _, first = merged(spark, history)
