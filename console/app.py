@@ -285,7 +285,9 @@ class DeltaMergeApp(SparkApp):
         about, place = self.screen, self.screen_stack[0]
 
         def elsewhere() -> list[tuple[str, list[Binding]]]:
-            return [(spec.label, bindings_of(spec)) for spec in PLACES if spec.place_class is not type(place)]
+            # a dialog tells its own keys, and not those of the place below
+            told = type(place) if about is place else None
+            return [(spec.label, bindings_of(spec)) for spec in PLACES if spec.place_class is not told]
 
         if not isinstance(about, HelpDialog):
             # Create names its own keys in what it shares with Merge

@@ -170,6 +170,16 @@ async def test_the_help_is_searched(backend: FakeBackend) -> None:
         assert len(operator.app.screen_stack) == 1
 
 
+async def test_help_in_a_dialog_finds_the_keys_of_the_place_below_it_too(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.help()
+        await operator.press("slash", *"merge.find_key")
+        await operator.sees("In Merge", "Find ")
+
+
 async def test_a_theme_is_shown_while_it_is_chosen_and_esc_goes_back(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         before = operator.app.theme

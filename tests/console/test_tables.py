@@ -485,6 +485,16 @@ def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown(
     assert page.table.rows[0][3:5] == ("0", "")
 
 
+def test_rows_that_a_deletion_vector_marks_are_among_the_rows_that_nulls_are_a_part_of() -> None:
+    columns = (Column(name="x", type="int"), Column(name="p", type="int"))
+    update = {"columns": columns, "partition_columns": ("p",)}
+    detail = samples.a_detail("sales.orders").model_copy(update=update)
+    marked = {"rows": 50, "deletion_vector_rows": 50, "null_counts": {"x": 60}, "partition": {"p": None}}
+    page = statistics_page([samples.some_files(1)[0].model_copy(update=marked)], detail)
+    assert page.table is not None
+    assert [row[3:5] for row in page.table.rows] == [("60", "60 %"), ("100", "100 %")]
+
+
 def test_what_is_no_number_is_the_greatest_one() -> None:
     texts = ["NaN", "no number", "2", "Infinity", "10", "nan"]
     ordered = ["2", "10", "Infinity", "NaN", "nan", "no number"]

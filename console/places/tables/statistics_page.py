@@ -50,7 +50,7 @@ class _Told:
     most: str | None
     nulls: int | None
     rows: int | None
-    """Of all files."""
+    """Of all files, with those that a deletion vector marks: they are in the counts of NULLs, too."""
     having: int
     """So many files say something."""
     is_struct: bool = False
@@ -61,11 +61,11 @@ class _Told:
 
 
 def _told(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) -> _Told:
-    rows, key = _sum(file.rows for file in files), ordering(type_)
+    rows, key = _sum(map(_written, files)), ordering(type_)
     if name in detail.partition_columns:
         values = [file.partition.get(name) for file in files]
         known = sorted({value for value in values if value is not None}, key=key)
-        nulls = _sum(file.rows for file in files if file.partition.get(name) is None)
+        nulls = _sum(_written(file) for file in files if file.partition.get(name) is None)
         least, most = (visible(known[0]), visible(known[-1])) if known else (None, None)
         return _Told(visible(name), least, most, nulls, rows, len(files))
     if type_.lower().startswith("struct<"):
@@ -80,6 +80,10 @@ def _told(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail)
     least = visible(min(lows, key=key)) if lows and is_whole else None
     most = visible(max(highs, key=key)) if highs and is_whole else None
     return _Told(visible(name), least, most, nulls, rows, having)
+
+
+def _written(file: DataFile) -> int | None:
+    return None if file.rows is None else file.rows + file.deletion_vector_rows
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

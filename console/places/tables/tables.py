@@ -223,7 +223,7 @@ class TablesPlace(OneTable):
         if self.shown is None or page is None or page.table is None:
             return
         if self.shown.rows >= MOST_ROWS:
-            self.notify(f"No more than {MOST_ROWS:,} rows are fetched; a predicate or a version shows others.")
+            self.notify(f"No more than {MOST_ROWS:,} rows are fetched; a sample or another version shows others.")
         else:
             # the first that was not there before is looked at
             self._left["rows"] = replace(self.page.as_left, at=len(page.table.rows))
