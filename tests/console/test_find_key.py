@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from textual.widgets import Input
 
@@ -10,6 +12,7 @@ from console.words.glyphs import UNICODE
 from engine.explore.find_key import FoundKey, FoundRow
 from engine.model.checks import SILENT_FAULTS
 from engine.model.errors import EngineError
+from engine.model.plan import Sample
 from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -103,7 +106,6 @@ async def test_a_source_that_is_gone_is_told_of_in_one_line(backend: FakeBackend
 
 async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: FakeBackend) -> None:
     from console.places.merge.find_key import key_page
-    from engine.model.plan import Sample
 
     row = FoundRow("matched", None, None, (), Sample(action="delete", clause=0), "f.parquet", touched=True)
     page = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE)
@@ -125,7 +127,6 @@ async def test_a_file_of_which_each_row_changes_is_not_marked_but_removed(
     rows: tuple[int, ...], removed: int, told: str
 ) -> None:
     from console.places.merge.find_key import key_page
-    from engine.model.plan import Sample
 
     plan = samples.a_plan()
     changed, *others = rows
@@ -143,13 +144,25 @@ async def test_a_file_of_which_each_row_changes_is_not_marked_but_removed(
     assert f"f0, {told}" in "\n".join(paragraph.body.plain for paragraph in page.head)
 
 
+@pytest.mark.parametrize(
+    ("action", "told"), [("delete", "this row left out"), ("update", "this row changed"), (None, "this row with it")]
+)
+async def test_a_file_that_is_written_anew_says_what_becomes_of_the_row(
+    action: Literal["delete", "update"] | None, told: str
+) -> None:
+    change = Sample(action=action, clause=0) if action else None
+    row = FoundRow("matched", None, None, (), change, "f0", touched=True)
+    page = find_key.key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE)
+    assert f"f0, written anew, {told}" in "\n".join(paragraph.body.plain for paragraph in page.head)
+
+
 async def test_an_empty_text_is_told_from_a_column_that_a_side_has_not() -> None:
     from console.places.merge.find_key import key_page
 
     row = FoundRow("matched", {"id": "5", "op": ""}, {"id": "5", "note": ""}, (), None)
     table = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE).table
     assert table is not None
-    assert [*table.rows] == [("id", "5", "5"), ("note", "(not read)", ""), ("op", "", "(no such column)")]
+    assert [*table.rows] == [("id", "5", "5"), ("note", "(none read)", ""), ("op", "", "(no such column)")]
 
 
 async def test_a_question_that_is_replaced_at_once_ends_and_leaves_nothing_running(backend: FakeBackend) -> None:

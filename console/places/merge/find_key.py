@@ -27,8 +27,8 @@ KINDS = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
-NOT_READ, NO_COLUMN = "(not read)", "(no such column)"
-"""What is not there: an empty cell is an empty text."""
+NOT_READ, NO_COLUMN = "(none read)", "(no such column)"
+"""What is not there: an empty cell is an empty text. The plan knows only the columns of the source that it uses."""
 CLAUSE_WIDTH = 44
 FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
@@ -168,7 +168,8 @@ def _touched(plan: Plan, row: FoundRow) -> str:
         # without a count of rows in the log Delta keeps such a file
         sure = removed == len(replaced)
         return f"{'' if sure else 'rows of it are marked, or '}it is removed: each of its rows changes"
-    return "written anew, this row " + ("with it" if row.change is None else "changed")
+    became = "with it" if row.change is None else "left out" if row.change.action == "delete" else "changed"
+    return f"written anew, this row {became}"
 
 
 def _cells(row: FoundRow, number: str, glyphs: Glyphs) -> list[Row]:
