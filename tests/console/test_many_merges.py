@@ -291,6 +291,28 @@ async def test_a_plan_that_was_committed_elsewhere_says_so_even_in_the_dialog_th
         await operator.misses("committed already")
 
 
+async def test_a_plan_that_was_committed_elsewhere_is_not_shown_the_commit_of_the_plan_before_it(
+    backend: FakeBackend,
+) -> None:
+    backend.plans = [samples.a_plan(), samples.a_plan(plan_id="5ec0nd000000")]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("kept its promise")
+        await operator.press("r")
+        await operator.sees("plan 5ec0nd")
+        await operator.press("escape")
+        await operator.sees("Plan 5ec0nd was made of this text; nothing is written yet.")
+        backend.ledger = [a_commit(plan_id="5ec0nd000000", version=43), *backend.ledger]
+        operator.app.ledger_changed()
+        await operator.sees("This plan was committed already, as v43, by another console")
+        assert "nothing is written yet" not in operator.screen
+        await operator.press("v")
+        await operator.until(lambda: operator.merge.view == "preview")
+        await operator.sees("plan 5ec0nd", "This plan was committed already, as v43")
+        assert "kept its promise" not in operator.screen
+
+
 MOVES = {
     "sales.orders was dropped since this plan: stale": {"kind": "drop", "version": None},
     "sales.orders moved from v41 to v43 since": {"kind": "restore"},

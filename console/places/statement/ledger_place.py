@@ -11,6 +11,7 @@ from console.places.statement.steps_place import EVER, RECENT, StepsPlace, newes
 from console.words import outcome_sentences, undo_sentences
 from console.words.format import short_id
 from console.words.moved import Moved, moved_since, newest_since
+from console.words.moved import sentence as moved_sentence
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class LedgerPlace(StepsPlace):
 
     def _ask_what_moved(self, plan: AnyPlan) -> None:
         def found(moved: Moved | None) -> None:
+            if moved is not None and moved.own is not None and moved != self.moved:
+                self._tell_of_commit(moved_sentence(moved))
             self.moved = moved
             self.refresh_bindings()
             self.preview.plan_moved(moved)

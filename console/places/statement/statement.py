@@ -358,7 +358,7 @@ class StatementPlace(LedgerPlace):
             self.show_view(view)
         elif view == "preview":
             self.action_preview()
-        elif self.is_committed:
+        elif self.has_commit:
             self.show_view(view)
         else:
             self.action_commit()

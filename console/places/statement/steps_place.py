@@ -144,8 +144,8 @@ class StepsPlace(Place):
         return self.plan.plan_id if self.plan is not None else ""
 
     @property
-    def is_committed(self) -> bool:
-        """Whether the plan is committed, or is being."""
+    def has_commit(self) -> bool:
+        """Whether the plan is committed here, or is being: the last step shows it."""
         return self.committed is not None or (self.operation is not None and self.operation.kind == "committing")
 
     def _tell_here(self, text: str) -> None:
@@ -184,7 +184,7 @@ class StepsPlace(Place):
         if self.plan is None:
             self.notify(self.with_keys("There is no plan yet: {merge.plan} makes one."))
         else:
-            self.show_view("commit" if self.is_committed and self.view != "commit" else "preview")
+            self.show_view("commit" if self.has_commit and self.view != "commit" else "preview")
 
     def action_parameters(self) -> None:
         if self.view == "compose" and isinstance(self.focused, Input):
