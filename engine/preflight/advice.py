@@ -113,7 +113,7 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
         rules = ", ".join(_rules_over(target, unknown))
         yield Remark(
             code="VALUES_UNKNOWN",
-            sentence=f"Only the commit knows the values of {', '.join(unknown)}: samples leave them out."
+            sentence=f"Only the commit knows some values of {', '.join(unknown)}: samples leave them out."
             + (f" Whether they keep to the rules of the table is not known: {rules}." if rules else ""),
             evidence="; ".join(f"{name}: {why}" for name, why in unknown.items()),
         )

@@ -290,8 +290,10 @@ def _changes_nothing(
     checks: Checks,
     same: int,
 ) -> Remark:
-    compared = [compared_update(merge, rules, one, checks) for one in updates]
-    others = list(dict.fromkeys(name for one in compared for name in one.others))
+    every = [(one, compared_update(merge, rules, one, checks)) for one in updates]
+    # the rows of the other clauses are not among them
+    compared = [(one, of) for one, of in every if _has_hint(merge, of)]
+    others = list(dict.fromkeys(name for _, of in compared for name in of.others))
     idle = [
         file
         for file in matches.touched
@@ -308,9 +310,7 @@ def _changes_nothing(
         count=None if others else same,
         exactness="unknown" if others else "exact",
         # a condition that leaves a column out would keep its changes away
-        fix=""
-        if others
-        else _clauses(merge, ((one, _differs(merge, one, of)) for one, of in zip(updates, compared, strict=True))),
+        fix="" if others else _clauses(merge, ((one, _differs(merge, one, of)) for one, of in compared)),
     )
 
 

@@ -227,6 +227,14 @@ CASES = {
         "WHEN MATCHED THEN UPDATE SET id = s.id, tags = s.tags",
         {},
     ),
+    "what another clause writes is not known": (
+        using(
+            "(1, 'a', 10, 5, true)",
+            "WHEN MATCHED THEN UPDATE SET v = s.v "
+            "WHEN NOT MATCHED BY SOURCE AND t.id = 2 THEN UPDATE SET v = CAST(current_timestamp() AS STRING)",
+        ),
+        {"UPDATES_CHANGE_NOTHING": 1},
+    ),
     "maps cannot be compared": (
         "MERGE INTO m USING (SELECT * FROM VALUES (1, map('a', 1), 'a'), (2, map('a', 3), 'c') AS x(id, tags, v)) AS s "
         "ON m.id = s.id WHEN MATCHED THEN UPDATE SET *",
