@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -23,6 +23,7 @@ from console.work import Asking, Failure
 
 if TYPE_CHECKING:
     from console.backend import Backend
+    from console.dialogs.confirm import ConfirmDialog
     from console.places.place import Place
     from engine.model.operation import Operation
     from engine.model.progress import Progress
@@ -34,6 +35,11 @@ QUIT_PATIENCE_SECONDS = 6.0
 LEDGER_PATIENCE_SECONDS = 2.0
 LONGEST_PAUSE = 240.0
 """Between two looks at a Spark that is lost."""
+
+
+def kinds_of(jobs: Iterable[Job]) -> str:
+    """What is done in these jobs: the words in the status."""
+    return ", ".join(dict.fromkeys(job.kind for job in jobs))
 
 
 class Narrated(Message, bubble=False):
@@ -66,6 +72,8 @@ class SparkApp(App[None], Asking):
         self._stamp: int | None = None
         self._notices_of_work: set[str] = set()
         self._jobs: dict[str, Job] = {}
+        self._quitting: tuple[ConfirmDialog, Sequence[Job]] | None = None
+        """The question whether to quit, while it is open, and what ran when it was asked."""
         self._leave: Callable[[], None] | None = None
         """Ends the console as soon as nothing runs; None unless it was told to."""
 
@@ -117,17 +125,20 @@ class SparkApp(App[None], Asking):
     def begin(self, job: Job) -> None:
         """Spark works for us now."""
         self._jobs[job.operation_id] = job
-        self.set_status(work=self._work())
+        self._tell_work()
 
     def end(self, operation_id: str) -> None:
         """Spark finished that work, or gave up."""
         self._jobs.pop(operation_id, None)
-        self.set_status(work=self._work())
+        self._tell_work()
         if self._leave is not None and not self._jobs:
             self._leave()
 
-    def _work(self) -> str:
-        return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
+    def _tell_work(self) -> None:
+        self.set_status(work=kinds_of(self._jobs.values()))
+        if self._quitting is not None:
+            dialog, jobs = self._quitting
+            dialog.ask_anew(*self._quit_question(jobs))
 
     def action_cancel_work(self) -> None:
         if not self._jobs:
@@ -152,18 +163,36 @@ class SparkApp(App[None], Asking):
         from console.dialogs.confirm import ConfirmDialog
 
         jobs = list(self._jobs.values())
+        title, sentence, label = self._quit_question(jobs)
+        dialog = ConfirmDialog(title, sentence, confirm_label=label, refuse_label="Stay")
+
+        def answered(confirmed: bool | None) -> None:
+            self._quitting = None
+            self._quit_confirmed(confirmed, jobs=jobs)
+
+        self._quitting = dialog, jobs
+        self.push_screen(dialog, answered)
+
+    def _quit_question(self, asked: Sequence[Job]) -> tuple[str, str, str]:
+        """Its title, its sentence and what confirms it, as it is now. ``asked``: what ran when it was asked."""
+        running = self._jobs.values()
+        if not running:
+            ended = f"What Spark did for this console has ended meanwhile ({kinds_of(asked)})."
+            return (
+                "The work has ended",
+                f"{ended} Quitting cancels nothing; what became of it is shown where it was begun.",
+                "quit",
+            )
         cancels = "Quitting cancels it first."
-        if any(job.writes for job in jobs):
+        if any(job.writes for job in running):
             cancels = (
                 "Quitting tries to cancel it first; if it is in the table already, it stays, and the history says so."
             )
-        dialog = ConfirmDialog(
+        return (
             "Work is running",
-            f"Spark is {self._work()} for this console. {cancels}",
-            confirm_label="cancel it and quit",
-            refuse_label="Stay",
+            f"Spark is {kinds_of(running)} for this console. {cancels}",
+            "cancel it and quit",
         )
-        self.push_screen(dialog, partial(self._quit_confirmed, jobs=jobs))
 
     def _quit_confirmed(self, confirmed: bool | None, code: int = 0, *, jobs: Sequence[Job] = ()) -> None:
         """``jobs``: what ran when it was asked, to be told of: none if the console is ended from outside, where there

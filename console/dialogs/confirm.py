@@ -47,8 +47,24 @@ class ConfirmDialog(WritingDialog[bool]):
         return visible(self._title)
 
     def compose_content(self) -> Iterable[Widget]:
-        yield Static(Content(visible(self._sentence, lines=True)), markup=False)
+        yield Static(self._text(), id="sentence", markup=False)
         yield from self.compose_typed()
+
+    def _text(self) -> Content:
+        return Content(visible(self._sentence, lines=True))
+
+    def ask_anew(self, title: str, sentence: str, confirm_label: str) -> None:
+        """What is asked has changed while it is open: it has to be read again."""
+        self._title, self._sentence, self._confirm = title, sentence, confirm_label
+        # it may not be composed yet
+        self.call_later(self._draw_anew)
+
+    def _draw_anew(self) -> None:
+        # it may be closed by now; help may be above it
+        if self in self.app.screen_stack:
+            self.query_one("#title", Static).update(Content(self.title_text()))
+            self.query_one("#sentence", Static).update(self._text())
+            self.to_be_read()
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button(Content(self._refuse), id="refuse")

@@ -58,6 +58,10 @@ class Dialog(ModalScreen[Result], Asking):
                 yield from self.compose_buttons()
 
     def on_screen_resume(self) -> None:
+        self.to_be_read()
+
+    def to_be_read(self) -> None:
+        """What it says is drawn next, and could not be read yet."""
         self.mark_drawn(None)
         self.call_after_refresh(self._is_drawn)
 

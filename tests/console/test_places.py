@@ -7,7 +7,7 @@ from textual.widgets import Input, TextArea
 
 from console.status import Job
 from tests.console import samples
-from tests.console.drive import ORDERS, Operator, console
+from tests.console.drive import ORDERS, Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -196,6 +196,29 @@ async def test_a_commit_that_ends_below_the_question_is_told_of_too(
         await operator.until(lambda: not operator.app.is_running)
         assert not backend.called("cancel")
     assert "The commit to sales.orders was applied, as v42." in " ".join(capfd.readouterr().err.split())
+
+
+async def test_the_question_whether_to_quit_says_that_the_work_has_ended_and_has_to_be_read_again(
+    backend: FakeBackend,
+) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        clock = operator.app.clock
+        assert isinstance(clock, Clock)
+        await operator.begin_to_commit(MERGE_SQL)
+        await operator.press("ctrl+q")
+        await operator.sees("Work is running", "Spark is committing for this console.", "cancel it and quit")
+        clock.stands = True
+        backend.release("apply")
+        await operator.sees("The work has ended", "What Spark did for this console has ended meanwhile (committing).")
+        assert "Spark is committing" not in operator.screen
+        assert "cancel it" not in operator.screen
+        await operator.press("ctrl+y")
+        assert operator.app.is_running
+        clock.stands = False
+        await operator.press("ctrl+y")
+        await operator.until(lambda: not operator.app.is_running)
+    assert not backend.called("cancel")
 
 
 async def test_work_that_does_not_end_does_not_keep_the_terminal(
