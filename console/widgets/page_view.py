@@ -216,7 +216,8 @@ class PageView(Vertical):
         wanted = [child for child in focusable if isinstance(child, Grid)] or focusable[:1]
         if wanted:
             self._focus_wanted = False
-            wanted[0].focus()
+            # at once: a swap that comes before the focus would take away what it is for
+            self.screen.set_focus(wanted[0])
 
     def _widgets(self, page: Page) -> list[Widget]:
         table, head = page.table, page.head

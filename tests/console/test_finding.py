@@ -11,6 +11,7 @@ from console.drafts import Draft, DraftStore
 from console.places.history.history import HistoryPlace
 from console.places.statement.plan_pages import rows_page
 from console.places.tables.tables import TablesPlace
+from console.widgets.grid import Grid
 from console.words.glyphs import UNICODE
 from engine.model.browse import TableRef
 from tests.console import samples
@@ -113,6 +114,8 @@ async def test_the_palette_jumps_to_a_table_a_merge_and_an_operation(backend: Fa
         await operator.until(lambda: isinstance(operator.app.screen, TablesPlace))
         await operator.sees("bigint")
         assert backend.called("table_detail") == [("sales.customers",)]
+        # as one that is opened in the list: its rows have the focus
+        await operator.until(lambda: isinstance(operator.app.screen.focused, Grid), "the focus on its rows")
 
         wanted = backend.ledger[2]
         await operator.press("ctrl+p", *f"history {wanted.op_id}")
