@@ -39,7 +39,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
             return Text(f"{glyphs.ok} {outcome_sentences.nothing_committed(plan)}.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts = expected(outcome, glyphs)
-    parts += [verdict(outcome, said(outcome, plan, glyphs), glyphs)]
+    parts += [verdict(outcome, outcome_sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
     if plan.promise or outcome.deviations:
         parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
@@ -52,14 +52,6 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
     elif outcome.version is not None and not outcome.already_applied:
         parts += taking_back(plan, outcome, undo)
     return Group(*parts)
-
-
-def said(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> str:
-    """What a commit did, in one line. One that was made before, and is taken back now, did not stay as it was."""
-    if not outcome.already_applied or outcome.undone_as is None:
-        return outcome_sentences.outcome(outcome, plan, glyphs.dot)
-    deviated = "" if outcome.kept else f"{outcome_sentences.deviated(outcome.deviations)} {glyphs.dot} "
-    return f"{deviated}was committed before, as v{outcome.version}"
 
 
 def undo_page(undo_plan: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableType:

@@ -22,7 +22,8 @@ def deviated(found: Sequence[Deviation]) -> str:
 
 
 def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
-    """What a commit did, in one line: the version that it made, as the table may be at another one by now."""
+    """What a commit did, in one line: the version that it made, as the table may be at another one by now. One that was
+    made before, and is taken back now, did not stay as it was."""
     from console.words.format import duration
 
     if result.already_applied and result.version is None:
@@ -31,7 +32,8 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         return nothing_committed(plan)
     kept = "kept its promise" if result.kept else deviated(result.deviations)
     if result.already_applied:
-        text = f"was committed already, as v{result.version}: nothing changed now"
+        unchanged = f"was committed already, as v{result.version}: nothing changed now"
+        text = unchanged if result.undone_as is None else f"was committed before, as v{result.version}"
         return text if result.kept else f"{kept} {dot} {text}"
     table, version = table_name(plan.target.name), f"v{'?' if result.version is None else result.version}"
     parts = [

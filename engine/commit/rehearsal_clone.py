@@ -24,8 +24,7 @@ from engine.spark.session_state import untagged
 from engine.spark.spark_errors import collected
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote, string
-from engine.table.table_state import qualified_name
-from engine.table.tables import name_parts
+from engine.table.tables import current_catalog, name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +45,8 @@ def cloned(spark: SparkSession, plan: Plan, schema: str | None) -> Iterator[str]
     Raises EngineError with Spark's class if it cannot be made; then nothing is left of it.
     """
     number = f"{plan.plan_id}_{uuid.uuid4().hex[:6]}"
-    place = schema_named(schema) if schema else f"{catalog_of(spark, plan)}.{quote(f'deltamerge_rehearsal_{number}')}"
+    ours = quote(f"deltamerge_rehearsal_{number}")
+    place = schema_named(schema) if schema is not None else f"{catalog_of(spark, plan)}.{ours}"
     name = f"{place}.{quote(f'deltamerge_clone_{number}')}"
     try:
         _make(spark, plan, place, name, own=schema is None)
@@ -92,7 +92,7 @@ def schema_named(schema: str) -> str:
 def catalog_of(spark: SparkSession, plan: Plan | None = None) -> str:
     """SQL text of the catalog of the plan's target, the current one unless its name begins with another."""
     names = [token.name for token in tokenize(plan.target.name)[::2]] if plan else []
-    return quote(names[0] if len(names) > 2 else qualified_name(spark, ("schema", "table"))[0])
+    return quote(names[0] if len(names) > 2 else current_catalog(spark))
 
 
 def drop_left_over(spark: SparkSession, plan: Plan | None = None, schema: str | None = None) -> tuple[str, ...]:
