@@ -129,6 +129,18 @@ async def test_what_is_said_of_an_operation_takes_all_that_its_metrics_can_spare
         await operator.sees("meanwhile: v8 WRITE now", "meanwhile: v7 OPTIMIZE before", "u takes it back", "numTarget")
 
 
+async def test_what_is_said_of_an_operation_without_metrics_takes_all_lines_at_80x24(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = samples.a_ledger()[0].model_copy(update={"status": "failed", "error": "word " * 300})
+    backend.ledger = [one]
+    monkeypatch.setattr(backend, "_detail", lambda _: OperationDetail(operation=one, plan=None, outcome=None))
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("✖ word word word")
+        assert operator.screen.splitlines()[-2].strip().startswith("word word")
+
+
 async def test_the_filter_takes_several_words(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.press("3")
