@@ -1,6 +1,6 @@
 """Relations that hold between plans of random merges: ``pytest -m fidelity --metamorphic N`` asks them of N merges.
 
-A few merges of a fixed seed are asked always, until each relation was asked often enough. With ``--metamorphic`` the
+CI asks a few merges of a fixed seed, until each relation was asked often enough. With ``--metamorphic`` the
 seed is new (``--hypothesis-seed`` repeats one). Hypothesis shrinks the merge that fails, and asks it of nothing but the
 relation that it breaks.
 """

@@ -1,7 +1,8 @@
-"""Our reading of any text is Spark's, or the statement is refused: ``pytest --statements N`` judges N more statements.
+"""Our reading of any text is Spark's, or the statement is refused.
 
-The statements lie between tables that do not exist, so that Spark does no more than parse them. The first 2,000 are
-judged always. With ``--statements`` the next N are, from where the last such run ended; pytest's cache keeps the log.
+The statements lie between tables that do not exist, so that Spark does no more than parse them. CI judges the first
+2,000; ``pytest -m fidelity --statements N`` the next N, from where the last such run ended: pytest's cache keeps the
+log.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from engine.sql.sql_text import parameter_markers
 from tests.engine.random_names import POSITIONS
 from tests.engine.random_texts import Text, content_of, random_text, statement_of
 
-IN_CI = 1_000
+IN_CI = 2_000
 LOG = "text_against_spark/statements"
 MOST_REFUSED = 0.005
 SHRINKING_SECONDS = 20
@@ -117,6 +118,7 @@ def judge(parser: Any, words: tuple[str, ...], seeds: range) -> tuple[Counter[st
     return seen, shown
 
 
+@pytest.mark.fidelity
 def test_our_reading_is_sparks_or_the_statement_is_refused(
     parser: Any, words: tuple[str, ...], request: pytest.FixtureRequest
 ) -> None:
