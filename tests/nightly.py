@@ -128,6 +128,7 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_layout_advice.py::test_past_merges_are_asked_for_by_the_name_that_they_had": 0,
     "engine/test_layout_advice.py::test_a_key_in_other_capitals_is_the_column_with_its_statistics": 0,
     "engine/test_lost_commit.py::test_a_created_table_that_is_overwritten_is_lost": 1,
+    "engine/test_metadata_errors.py::test_a_condition_that_is_null_alone": 6,
     "engine/test_metadata_errors.py::test_a_not_null_field_asks_for_its_struct_as_well": 0,
     "engine/test_metadata_errors.py::test_identity_columns_take_no_values_of_ours": 0,
     "engine/test_metadata_errors.py::test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts": 0,

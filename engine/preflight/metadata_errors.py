@@ -56,6 +56,8 @@ REPLACED, ADDED = ("filePath", "rowIndexCol"), ("deletionVectorId", "dvFilePath"
 def not_boolean(merge: AnalyzedMerge) -> Refused | None:
     """A condition that is not BOOLEAN: Delta accepts it at analysis, and fails when it builds a query with it."""
     for text, type_ in merge.not_boolean.items():
+        if type_ == "void" and _becomes_boolean(merge.typed, text):
+            continue
         first = _by_on(merge.typed) if text == merge.typed.condition else NOT_BOOLEAN[0]
         return Refused(
             condition=first,
@@ -65,6 +67,15 @@ def not_boolean(merge: AnalyzedMerge) -> Refused | None:
             hint="Write a comparison, or CAST(… AS BOOLEAN).",
         )
     return None
+
+
+def _becomes_boolean(statement: MergeStatement, condition: str) -> bool:
+    """Whether Spark makes a BOOLEAN of the NULL: it does in an IF, to which MergeOutputGeneration turns the only clause
+    of a kind; not in a CASE, nor in the filter of a MERGE that only inserts or has matched clauses alone."""
+    kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
+    filters = not statement.not_matched_by_source and not (statement.matched and statement.not_matched)
+    of_it = [clauses for clauses in kinds if any(one.condition == condition for one in clauses)]
+    return statement.condition != condition and not filters and all(len(clauses) == 1 for clauses in of_it)
 
 
 def _by_on(statement: MergeStatement) -> str:

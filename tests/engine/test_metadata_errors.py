@@ -15,10 +15,11 @@ from engine.commit.apply_plan import apply
 from engine.model.errors import EngineError, RefusedError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
+from engine.preflight.metadata_errors import NOT_BOOLEAN
 from engine.preflight.target_rules import BY_NAME
 from engine.spark.confs import confs_set
 from tests.conftest import own_schema
-from tests.engine.fidelity import refused_by_delta
+from tests.engine.fidelity import check_merge, refused_by_delta
 from tests.engine.some import every_nth
 
 NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
@@ -600,6 +601,31 @@ def test_on_that_is_not_boolean_is_refused_by_the_class_of_the_plain_merge(shop:
     found = plan(shop, sql)
     assert found.refused is not None
     assert found.refused.condition == refused_by_delta(shop, sql)
+
+
+INSERT_ALL = " WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, 1)"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "outcome"),
+    [
+        (f"WHEN MATCHED AND NULL THEN DELETE{INSERT_ALL}", "committed"),
+        (f"{UPDATE}n = 1 WHEN NOT MATCHED AND NULL THEN INSERT (id) VALUES (s.id)", "committed"),
+        ("WHEN NOT MATCHED BY SOURCE AND NULL THEN DELETE", "committed"),
+        ("WHEN MATCHED AND NULL THEN DELETE WHEN NOT MATCHED BY SOURCE AND NULL THEN DELETE", "committed"),
+        ("WHEN MATCHED AND NULL THEN DELETE", "refused"),
+        (f"WHEN MATCHED AND NULL THEN DELETE {UPDATE}n = 1{INSERT_ALL}", "refused"),
+        ("WHEN NOT MATCHED AND NULL THEN INSERT (id) VALUES (s.id)", "refused"),
+    ],
+)
+@pytest.mark.parametrize("vectors", [False, True])
+def test_a_condition_that_is_null_alone(shop: Any, clauses: str, outcome: str, vectors: bool) -> None:
+    table = a_target(shop)
+    if vectors:
+        shop.sql(f"ALTER TABLE {table} SET TBLPROPERTIES (delta.enableDeletionVectors = true)")
+    became = check_merge(shop, table, merge(table, clauses))
+    # what only marks rows writes nothing where it marks none
+    assert ("refused" if became in NOT_BOOLEAN else became.replace("nothing to do", "committed")) == outcome
 
 
 def test_identity_columns_take_no_values_of_ours(shop: Any) -> None:

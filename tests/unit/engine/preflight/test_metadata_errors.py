@@ -95,6 +95,22 @@ def test_on_that_is_not_boolean_fails_where_delta_uses_it_first(on: str, clauses
     assert refused.condition == condition
 
 
+@pytest.mark.parametrize(
+    ("clauses", "taken"),
+    [
+        ("WHEN MATCHED AND NULL THEN DELETE WHEN NOT MATCHED THEN INSERT *", True),
+        ("WHEN NOT MATCHED BY SOURCE AND NULL THEN DELETE", True),
+        ("WHEN MATCHED AND NULL THEN DELETE", False),
+        ("WHEN NOT MATCHED AND NULL THEN INSERT *", False),
+        (f"WHEN MATCHED AND NULL THEN DELETE {UPDATE} WHEN NOT MATCHED THEN INSERT *", False),
+    ],
+)
+def test_spark_makes_a_boolean_of_a_null_in_an_if_alone(clauses: str, taken: bool) -> None:
+    merge = analyzed(clauses, not_boolean={"NULL": "void"})
+    merge.typed = parse_merge(f"MERGE INTO t USING s ON t.id = s.id {clauses}")
+    assert (not_boolean(merge) is None) == taken
+
+
 def reads(clauses: str, touched: bool = True, materialize: bool = False) -> str | None:
     matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
     decision: Any = SimpleNamespace(materialize=materialize)
