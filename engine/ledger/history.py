@@ -232,7 +232,7 @@ class History:
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
                 rehearsals=tuple(rows.rehearsals(db, [operation.plan_id])),
-                taken_back_by=next(iter(rows.operations(db, rows.UNDO_OF, [operation.op_id])), None),
+                taken_back_by=rows.undo_of(db, operation.op_id),
             )
 
         return self._store.run(work, reading=True)

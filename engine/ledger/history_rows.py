@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
 GONE = ("undone", "overwritten")
-UNDO_OF = "WHERE undoes = ? AND status = 'applied' ORDER BY seq DESC LIMIT 1"
 COMMITTED = ("applied", *GONE)
 """The statuses of what Delta has committed."""
 _SESSION_CATALOG = "spark_catalog."
@@ -110,6 +109,12 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     return [one.model_copy(update=told(one)) for one in found]
 
 
+def undo_of(db: DuckDBPyConnection, op_id: str) -> Operation | None:
+    """The undo of that operation which committed, even if a later RESTORE has overwritten it."""
+    committed = "WHERE undoes = ? AND list_contains(?, status) ORDER BY seq DESC LIMIT 1"
+    return next(iter(operations(db, committed, [op_id, list(COMMITTED)])), None)
+
+
 def named(db: DuckDBPyConnection, typed: str) -> Operation:
     """The operation of that id, the newest of that plan's id, or the one whose ids begin so.
 
@@ -178,7 +183,7 @@ def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
     db.execute(
         "UPDATE operation SET status = 'overwritten' FROM operation AS first, operation AS last"
         " WHERE first.op_id = ? AND last.op_id = ? AND operation.status = 'applied'"
-        " AND operation.table_path = first.table_path AND operation.kind NOT IN ('restore', 'drop')"
+        " AND operation.table_path = first.table_path"
         " AND operation.version > first.version AND operation.version < last.version",
         [undone, restore],
     )

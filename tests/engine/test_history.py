@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -310,19 +309,25 @@ def test_a_refused_plan_is_listed_as_refused(ledger: History) -> None:
     assert [one.status for one in ledger.list()] == ["refused"]
 
 
-def test_a_restore_undoes_one_and_overwrites_what_came_after(ledger: History) -> None:
-    def committed(plan_id: str, version: int, **changes: Any) -> str:
-        op_id = ledger.begin(make_plan(plan_id, **changes))
-        ledger.applied(op_id, make_outcome(op_id, plan_id).model_copy(update={"version": version}))
-        return op_id
+def committed(ledger: History, plan_id: str, version: int) -> str:
+    op_id = ledger.begin(make_plan(plan_id))
+    ledger.applied(op_id, make_outcome(op_id, plan_id).model_copy(update={"version": version}))
+    return op_id
 
-    before, wrong, later = committed("p1", 7), committed("p2", 8), committed("p3", 9)
+
+def restored(ledger: History, undoes: str, version: int) -> str:
+    path = ledger.get(undoes).plan.target.path  # type: ignore[union-attr]
+    restore = ledger.begin_undo(an_undo(undoes).model_copy(update={"path": path}))
+    ledger.undone(restore, make_outcome(restore).model_copy(update={"version": version}))
+    return restore
+
+
+def test_a_restore_undoes_one_and_overwrites_what_came_after(ledger: History) -> None:
+    before, wrong, later = (committed(ledger, f"p{version}", version) for version in (7, 8, 9))
     failed = ledger.begin(make_plan("p4"))
     ledger.failed(failed, "[X] no")
-    path = ledger.get(wrong).plan.target.path  # type: ignore[union-attr]
-    restore = ledger.begin_undo(an_undo(wrong).model_copy(update={"path": path}))
-    ledger.undone(restore, make_outcome(restore).model_copy(update={"version": 10}))
-    after = committed("p5", 11)
+    restore = restored(ledger, wrong, 10)
+    after = committed(ledger, "p5", 11)
     statuses = {one.op_id: one.status for one in ledger.list()}
     assert [statuses[one] for one in (before, wrong, later, failed, restore, after)] == [
         "applied", "undone", "overwritten", "failed", "applied", "applied",
@@ -335,6 +340,19 @@ def test_a_restore_undoes_one_and_overwrites_what_came_after(ledger: History) ->
     assert ledger.get(later).operation.status == "overwritten"
     with pytest.raises(StalePlanError, match="gone already"):
         plan_undo(None, ledger.get(later))  # type: ignore[arg-type]  the ledger alone knows
+
+
+def test_a_restore_overwrites_a_restore_that_came_after_what_it_takes_back(ledger: History) -> None:
+    first, second = committed(ledger, "p1", 7), committed(ledger, "p2", 8)
+    of_second = restored(ledger, second, 9)
+    assert ledger.get(of_second).operation.status == "applied"
+    of_first = restored(ledger, first, 10)
+    statuses = {one.op_id: one.status for one in ledger.list()}
+    assert [statuses[one] for one in (first, second, of_second, of_first)] == [
+        "undone", "undone", "overwritten", "applied",
+    ]  # fmt: skip
+    assert ledger.get(second).taken_back_by == ledger.get(of_second).operation, "still by that one"
+    assert ledger.get(first).taken_back_by == ledger.get(of_first).operation
 
 
 def test_who_watches_the_ledger_sees_what_is_recorded_and_not_what_is_read(ledger: History, tmp_path: Path) -> None:
