@@ -14,6 +14,7 @@ from console.cli.listening import Listening
 from console.cli.narrator import narrate
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, put, show
+from console.words import column_sentences
 from console.words.format import local_time, number, size
 from console.words.visible import visible
 
@@ -116,6 +117,20 @@ def describe(invocation: Invocation, table: str, as_json: bool) -> int:
     return DONE
 
 
+def _columns(one: TableDetail) -> RenderableType:
+    from rich.text import Text
+
+    from console.cli.view_plan import table
+
+    has_values = any(map(column_sentences.value, one.columns))
+    rows = table("column", "type", "", *(("value",) if has_values else ()), "comment")
+    for column in one.columns:
+        marks = ("" if column.nullable else "not null ") + ("partition" if column.is_partition else "")
+        values = (Text(column_sentences.value(column)),) if has_values else ()
+        rows.add_row(Text(visible(column.name)), visible(column.type), marks, *values, Text(visible(column.comment)))
+    return rows
+
+
 def _detail(one: TableDetail, versions: list[TableVersion]) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
@@ -143,11 +158,7 @@ def _detail(one: TableDetail, versions: list[TableVersion]) -> list[RenderableTy
         # names of others, which may be those of the facts above
         parts += ["", Text("Properties", BOLD), Padding(facts(one.properties), (0, 0, 0, 2))]
     parts.append("")
-    columns = table("column", "type", "", "comment")
-    for column in one.columns:
-        marks = ("" if column.nullable else "not null ") + ("partition" if column.is_partition else "")
-        columns.add_row(Text(visible(column.name)), visible(column.type), marks, Text(visible(column.comment)))
-    parts.append(Padding(columns, (0, 0, 0, 2)))
+    parts.append(Padding(_columns(one), (0, 0, 0, 2)))
     if versions:
         rows = table("version", "when", "operation", "by", right=("version",))
         for each in versions:

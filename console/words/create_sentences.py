@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from console.words.column_sentences import value_of
 from console.words.format import count, number, short_id, size
 from console.words.visible import table_name, visible
 
@@ -74,10 +75,8 @@ def as_text(plan: CreatePlan, becomes: str) -> str:
 
 def marks(column: StateColumn) -> str:
     """``not null, default 0``: what there is beside name, type and comment."""
-    notes = ["" if column.nullable else "not null", "identity" if column.identity else ""]
-    notes.append(f"generated as {visible(column.generated_as)}" if column.generated_as else "")
-    notes.append(f"default {visible(column.default)}" if column.default else "")
-    return ", ".join(mark for mark in notes if mark)
+    value = value_of("identity" if column.identity else "", column.generated_as, column.default)
+    return ", ".join(filter(None, ("" if column.nullable else "not null", value)))
 
 
 def changes(plan: CreatePlan, becomes: str) -> dict[str, str]:

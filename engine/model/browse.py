@@ -22,12 +22,25 @@ class TableRef(Value):
     """None if unknown."""
 
 
+class Identity(Value):
+    """Values that Delta counts, in steps of ``step`` from ``start`` on. ``always``: a statement may give no other."""
+
+    start: int
+    step: int
+    always: bool
+
+
 class Column(Value):
+    """``default`` and ``generated_as`` are SQL text; those generated and identities are told of a TableDetail only."""
+
     name: str
     type: str
     nullable: bool = True
     comment: str = ""
     is_partition: bool = False
+    default: str | None = None
+    generated_as: str | None = None
+    identity: Identity | None = None
 
 
 class TableDetail(Value):

@@ -168,7 +168,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 padded=is_on(confs, PADDING),
                 default=metadata.get("CURRENT_DEFAULT"),
                 generated_as=in_log.generated_as if in_log else None,
-                identity=in_log is not None and in_log.identity,
+                identity=in_log is not None and in_log.identity is not None,
                 partition=field.name.lower() in partitions,
                 exists_default=metadata.get("EXISTS_DEFAULT") if is_new else None,
             )

@@ -1,4 +1,4 @@
-"""The columns of a table in its log: physical names and generation expressions, which no query shows."""
+"""The columns of a table in its log: physical names, generation expressions and identities, which no query shows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.model.browse import Identity
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
 from engine.sql.names import quoted_if_needed
@@ -45,7 +46,7 @@ class LoggedColumn:
     name: str
     physical_name: str
     generated_as: str | None = None
-    identity: bool = False
+    identity: Identity | None = None
     fields: tuple[LoggedColumn, ...] = ()
 
 
@@ -131,8 +132,18 @@ def _column(field: Mapping[str, Any]) -> LoggedColumn:
         name=name,
         physical_name=str(metadata.get("delta.columnMapping.physicalName", name)),
         generated_as=metadata.get("delta.generationExpression"),
-        identity="delta.identity.start" in metadata,
+        identity=_identity(metadata),
         fields=tuple(_column(one) for one in data_type.get("fields", ())) if isinstance(data_type, dict) else (),
+    )
+
+
+def _identity(metadata: Mapping[str, Any]) -> Identity | None:
+    if "delta.identity.start" not in metadata:
+        return None
+    return Identity(
+        start=int(metadata["delta.identity.start"]),
+        step=int(metadata.get("delta.identity.step", 1)),
+        always=not metadata.get("delta.identity.allowExplicitInsert"),
     )
 
 

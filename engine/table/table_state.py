@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from engine.sql.names import quote, string
 from engine.sql.store_paths import is_in_store
 from engine.table.commits import current_version
 from engine.table.delta_log import INCOMPLETE, escaped
-from engine.table.logged_schema import logged_schema, logged_table
+from engine.table.logged_schema import LoggedColumn, logged_schema, logged_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,17 +102,22 @@ def with_log(
     spark: SparkSession, columns: tuple[StateColumn, ...], path: str, version: int, features: Collection[str]
 ) -> tuple[StateColumn, ...]:
     """``columns`` with generation expressions and identity, which no query shows."""
-    if not set(TOLD_BY_THE_LOG).intersection(features):
-        return columns
-    logged = {column.name: column for column in logged_schema(spark, path, version)}
+    logged = told_by_the_log(spark, path, version, features)
     return tuple(
-        column.model_copy(
-            update={"generated_as": logged[column.name].generated_as, "identity": logged[column.name].identity}
-        )
-        if column.name in logged
+        column.model_copy(update={"generated_as": of_log.generated_as, "identity": of_log.identity is not None})
+        if (of_log := logged.get(column.name))
         else column
         for column in columns
     )
+
+
+def told_by_the_log(
+    spark: SparkSession, path: str, version: int, features: Collection[str]
+) -> Mapping[str, LoggedColumn]:
+    """The columns as the log has them, by name; none if the table's ``features`` let no query hide anything of them."""
+    if not set(TOLD_BY_THE_LOG).intersection(features):
+        return {}
+    return {column.name: column for column in logged_schema(spark, path, version)}
 
 
 def state_columns(schema: StructType) -> tuple[StateColumn, ...]:

@@ -23,9 +23,12 @@ from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed, string
 from engine.sql.store_paths import refuse_credentials
 from engine.table.commits import current_version
+from engine.table.table_state import told_by_the_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from engine.table.logged_schema import LoggedColumn
 
 #: The most rows of one page.
 MAX_ROWS = 10_000
@@ -219,22 +222,25 @@ def table_detail(spark: SparkSession, name: str) -> TableDetail:
     )
     partitions = tuple(detail["partitionColumns"] or ())
     is_delta = detail["format"] == "delta"
+    version = current_version(spark, table) if is_delta else None
+    features = tuple(detail.get("tableFeatures") or ())
+    logged = {} if version is None else told_by_the_log(spark, detail["location"], version, features)
     return TableDetail(
         name=table,
         path=_local_path(detail["location"] or ""),
         format=detail["format"] or "",
         table_id=detail["id"] or "",
-        version=current_version(spark, table) if is_delta else None,
+        version=version,
         created_at=_time(detail["created"]),
         last_modified=_time(detail["modified"]),
         description=detail["description"] or "",
-        columns=_columns(spark, table, partitions),
+        columns=tuple(_as_logged(one, logged.get(one.name)) for one in _columns(spark, table, partitions)),
         partition_columns=partitions,
         clustering_columns=tuple(detail.get("clusteringColumns") or ()),
         num_files=detail["numFiles"] if is_delta else None,
         num_bytes=detail["sizeInBytes"] if is_delta else None,
         properties=dict(detail["properties"] or {}),
-        features=tuple(detail.get("tableFeatures") or ()),
+        features=features,
         min_reader_version=detail["minReaderVersion"],
         min_writer_version=detail["minWriterVersion"],
     )
@@ -343,9 +349,16 @@ def _columns(spark: SparkSession, table: str, partitions: tuple[str, ...] = ()) 
                 nullable=field.nullable,
                 comment=metadata.get("comment") or "",
                 is_partition=field.name.lower() in in_partition,
+                default=metadata.get("CURRENT_DEFAULT"),
             )
         )
     return tuple(columns)
+
+
+def _as_logged(column: Column, logged: LoggedColumn | None) -> Column:
+    if logged is None:
+        return column
+    return column.model_copy(update={"generated_as": logged.generated_as, "identity": logged.identity})
 
 
 def _texts(values: Any) -> dict[str, str]:

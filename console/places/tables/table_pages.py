@@ -12,6 +12,7 @@ from console.places.tables.scan_page import scan_page
 from console.places.tables.statistics_page import bounds, statistics_page
 from console.places.tables.table_shown import Shown
 from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence
+from console.words import column_sentences
 from console.words.format import count, local_time, number, parse_time, short_id, size
 from console.words.visible import visible
 
@@ -40,6 +41,7 @@ Build = Callable[["Backend", Shown, "TableDetail"], Page]
 
 
 def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
+    has_values = any(map(column_sentences.value, detail.columns))
     rows: list[Row] = [
         (
             str(position),
@@ -47,6 +49,7 @@ def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
             visible(column.type),
             "" if column.nullable else "not null",
             _role(column.name, detail),
+            *((column_sentences.value(column),) if has_values else ()),
             visible(column.comment),
         )
         for position, column in enumerate(detail.columns, start=1)
@@ -57,6 +60,7 @@ def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
         Column("type"),
         Column(""),
         Column("role"),
+        *((Column("value", fit="end"),) if has_values else ()),
         Column("comment", fit="end"),
     ]
     return Page(table=Table(columns, rows, "This table has no columns.", key=lambda at: detail.columns[at].name))

@@ -6,6 +6,7 @@ import pytest
 
 from console.cli.browse import _detail
 from console.cli.streams import show
+from engine.model.browse import Column, Identity
 from tests.console import samples
 
 
@@ -17,3 +18,15 @@ def test_properties_stand_apart_from_the_facts_that_they_may_be_called_like(caps
     assert "a9f1c3d2" in facts
     assert "40, 934 MB" in facts
     assert below.splitlines()[:3] == ["  id     42", "  path   /else", "  files  none"]
+
+
+def test_the_value_of_a_column_is_told_where_a_table_has_one(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = Column(name="a", type="int", comment="the key")
+    counted = Column(name="b", type="bigint", identity=Identity(start=1, step=1, always=True))
+    for columns, lines in (
+        ((plain,), ["column type comment", "a int the key"]),
+        ((plain, counted), ["column type value comment", "a int the key", "b bigint identity always, start 1, step 1"]),
+    ):
+        show(*_detail(samples.a_detail("sales.orders").model_copy(update={"columns": columns}), []))
+        shown = capsys.readouterr().out.splitlines()[-len(lines) :]
+        assert [" ".join(line.split()) for line in shown] == lines

@@ -13,16 +13,18 @@ from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
 from console.places.statement.plan_pages import VIEWS
-from console.places.tables.table_pages import advice_page
+from console.places.tables.table_pages import advice_page, columns_page
 from console.places.tables.table_shown import Shown
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
 from console.work import Failure
 from engine.explore.layout_advice import MERGES
+from engine.model.browse import Column
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, OperationStatus
 from engine.model.plan import Refused
 from engine.model.plans import OperationDetail
+from tests.console.samples import a_detail
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
 
 NO = Refused(condition="DELTA_NOT_A_DELTA_TABLE", message="t is a table of format parquet.", hint="")
@@ -227,3 +229,14 @@ def test_the_advice_on_a_table_says_which_merges_it_looked_at() -> None:
     said = text(advice_page(backend, Shown("t"), detail))
     assert f"its newest applied merges in the history, {MERGES} at most" in said
     assert said.endswith("Nothing to advise.")
+
+
+def test_the_columns_of_a_table_tell_where_values_come_from_if_any_do() -> None:
+    plain, counted = Column(name="a", type="int"), Column(name="b", type="int", default="1 + 6")
+    detail = a_detail("sales.orders")
+    for columns, labels in (((plain,), []), ((plain, counted), ["value"])):
+        page = columns_page(None, Shown(detail.name), detail.model_copy(update={"columns": columns}))  # type: ignore[arg-type]
+        assert page.table is not None
+        assert [one.label for one in page.table.columns] == ["#", "column", "type", "", "role", *labels, "comment"]
+        assert {len(row) for row in page.table.rows} == {6 + len(labels)}
+    assert [row[5] for row in page.table.rows] == ["", "default 1 + 6"]
