@@ -160,10 +160,10 @@ def _detail(one: TableDetail, versions: list[TableVersion]) -> list[RenderableTy
     parts.append("")
     parts.append(Padding(_columns(one), (0, 0, 0, 2)))
     if versions:
-        rows = table("version", "when", "operation", "by", right=("version",))
+        users = ("by",) if any(each.user for each in versions) else ()
+        rows = table("version", "when", "operation", *users, right=("version",))
         for each in versions:
-            rows.add_row(
-                f"v{each.version}", local_time(each.timestamp), visible(each.operation), Text(visible(each.user))
-            )
+            by = [Text(visible(each.user)) for _ in users]
+            rows.add_row(f"v{each.version}", local_time(each.timestamp), visible(each.operation), *by)
         parts += ["", Padding(rows, (0, 0, 0, 2))]
     return parts

@@ -114,12 +114,13 @@ def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
 
 
 def versions_table(versions: Sequence[TableVersion]) -> Table:
+    names_users = any(version.user for version in versions)
     rows: list[Row] = [
         (
             str(version.version),
             local_time(version.timestamp),
             visible(version.operation),
-            visible(version.user),
+            *((visible(version.user),) if names_users else ()),
             _metrics(version, number),
             _by(version),
         )
@@ -129,7 +130,7 @@ def versions_table(versions: Sequence[TableVersion]) -> Table:
         Column("version", align="right"),
         Column("time", value=lambda at: versions[at].timestamp),
         Column("operation"),
-        Column("user"),
+        *((Column("user"),) if names_users else ()),
         Column("what it did", value=lambda at: _metrics(versions[at], str)),
         Column("by", fit="end"),
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from console.cli.browse import _detail
 from console.cli.streams import show
-from engine.model.browse import Column, Identity
+from engine.model.browse import Column, Identity, TableVersion
 from tests.console import samples
 
 
@@ -30,3 +30,14 @@ def test_the_value_of_a_column_is_told_where_a_table_has_one(capsys: pytest.Capt
         show(*_detail(samples.a_detail("sales.orders").model_copy(update={"columns": columns}), []))
         shown = capsys.readouterr().out.splitlines()[-len(lines) :]
         assert [" ".join(line.split()) for line in shown] == lines
+
+
+def test_the_versions_name_their_users_where_any_has_one(capsys: pytest.CaptureFixture[str]) -> None:
+    first = TableVersion(version=0, timestamp="", operation="CREATE TABLE")
+    for versions, header, last in (
+        ([first], "version when operation", "v0 ? CREATE TABLE"),
+        ([first.model_copy(update={"user": "ann"})], "version when operation by", "v0 ? CREATE TABLE ann"),
+    ):
+        show(*_detail(samples.a_detail("sales.orders"), versions))
+        shown = capsys.readouterr().out.splitlines()[-2:]
+        assert [" ".join(line.split()) for line in shown] == [header, last]

@@ -13,13 +13,13 @@ from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
 from console.places.statement.plan_pages import VIEWS
-from console.places.tables.table_pages import advice_page, columns_page
+from console.places.tables.table_pages import advice_page, columns_page, versions_table
 from console.places.tables.table_shown import Shown
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
 from console.work import Failure
 from engine.explore.layout_advice import MERGES
-from engine.model.browse import Column
+from engine.model.browse import Column, TableVersion
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, OperationStatus
 from engine.model.plan import Refused
@@ -240,3 +240,11 @@ def test_the_columns_of_a_table_tell_where_values_come_from_if_any_do() -> None:
         assert [one.label for one in page.table.columns] == ["#", "column", "type", "", "role", *labels, "comment"]
         assert {len(row) for row in page.table.rows} == {6 + len(labels)}
     assert [row[5] for row in page.table.rows] == ["", "default 1 + 6"]
+
+
+def test_the_versions_of_a_table_name_their_users_where_any_has_one() -> None:
+    nobody = TableVersion(version=0, timestamp="2026-11-20T12:05:02Z", operation="WRITE")
+    for versions, labels in (([nobody], []), ([nobody.model_copy(update={"user": "ann"}), nobody], ["user"])):
+        table = versions_table(versions)
+        assert [one.label for one in table.columns] == ["version", "time", "operation", *labels, "what it did", "by"]
+        assert {len(row) for row in table.rows} == {5 + len(labels)}
