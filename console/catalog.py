@@ -73,7 +73,7 @@ class Catalog:
         return columns
 
     def try_columns(self, name: str) -> tuple[Column, ...]:
-        """The columns of a table; one that was not there when it was asked for is asked for again."""
+        """The columns of a table or of a query; one that was not there when it was asked for is asked for again."""
         from engine.model.errors import EngineError
 
         forgotten = self._forgotten

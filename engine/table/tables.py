@@ -271,7 +271,11 @@ def table_versions(spark: SparkSession, name: str, limit: int = 100) -> list[Tab
 
 @_translated
 def table_columns(spark: SparkSession, name: str) -> tuple[Column, ...]:
-    """The columns of anything that can be read by a name or a path; Spark analyses it and runs no job."""
+    """The columns of anything that can be read by a name, a path or a query in brackets; Spark analyses it and runs no
+    job."""
+    if name.startswith("("):
+        refuse_credentials(name)
+        return _columns(spark, name)
     return _columns(spark, table_sql(name))
 
 

@@ -12,6 +12,7 @@ from console.drafts import Draft, DraftStore
 from console.statements.clause_text import column_set
 from console.statements.merge_form import Part
 from engine.model.browse import Column
+from engine.model.errors import EngineError
 from engine.sql.resolve import TARGET, Side
 from tests.console.drive import Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -273,6 +274,50 @@ async def test_a_clause_of_a_wide_table_shows_a_few_columns_at_a_time_and_takes_
         await operator.press(*["down"] * 7, *"1 + 1", *["up"] * 8, "space", "enter")
         await dialog(operator, False)
         assert "UPDATE SET c1 = s.c1, c142 = s.c142, c150 = 1 + 1" in " ".join(text(operator).split())
+
+
+QUERY = "(SELECT order_id, status, 1 AS own FROM x)"
+
+
+async def test_of_a_query_the_columns_are_offered_that_it_has(backend: FakeBackend) -> None:
+    of_target = backend.table_columns
+    own = tuple(Column(name=name, type="string") for name in ("order_id", "status", "own"))
+    backend.table_columns = lambda name: own if name == QUERY else of_target(name)  # type: ignore[method-assign]
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, MERGE_SQL.replace("orders_feed", QUERY))
+        await in_box(operator, "condition", "down")
+        await operator.sees("By what do rows of both belong together?", "t.status = s.status  both have it")
+        # its own condition is behind the dialog
+        assert operator.screen.count("s.order_date") == 1
+        await operator.press("escape")
+        await dialog(operator, False)
+        operator.merge.form_pane.clauses_view.focus_page()
+        await operator.press("down", "enter")
+        await operator.sees("WHEN MATCHED", "all columns")
+        await operator.press("tab", "space", "tab")
+        await operator.sees("space: s.order_id", "space: s.status", "order_date", "note")
+        assert "s.note" not in operator.screen
+
+
+async def test_of_a_source_that_is_not_known_nothing_is_offered(backend: FakeBackend) -> None:
+    of_target = backend.table_columns
+
+    def columns(name: str) -> tuple[Column, ...]:
+        if name == QUERY:
+            raise EngineError("TABLE_OR_VIEW_NOT_FOUND", "There is no x.")
+        return of_target(name)
+
+    backend.table_columns = columns  # type: ignore[method-assign]
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, MERGE_SQL.replace("orders_feed", QUERY))
+        await in_box(operator, "condition", "down")
+        await operator.sees("The columns of both are not known")
+        operator.merge.form_pane.clauses_view.focus_page()
+        await operator.press("down", "enter")
+        await operator.sees("WHEN MATCHED", "all columns")
+        await operator.press("tab", "space", "tab")
+        await operator.sees("order_id", "order_date", "note")
+        assert "space: s." not in operator.screen
 
 
 async def test_a_merge_from_elsewhere_stays_in_the_form_that_can_show_it(backend: FakeBackend) -> None:

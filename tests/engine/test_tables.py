@@ -183,6 +183,17 @@ def test_listing(either: tuple[Any, str]) -> None:
     assert (other.version, other.num_files, other.table_id, other.format.lower()) == (None, None, "", "parquet")
 
 
+def test_the_columns_of_a_query_in_brackets(spark: Any, schema: str) -> None:
+    name = f"{schema}.q"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT NOT NULL, v STRING, w INT) USING delta")
+    found = tables.table_columns(spark, f"(SELECT id, upper(v) AS `a b` -- )\n FROM {name} WHERE w > 1)")
+    assert [(one.name, one.type) for one in found] == [("id", "bigint"), ("a b", "string")]
+    with pytest.raises(EngineError, match="nope"):
+        tables.table_columns(spark, f"(SELECT nope FROM {name})")
+    with pytest.raises(UsageError, match="credentials"):
+        tables.table_columns(spark, "(SELECT * FROM parquet.`s3://key:secret@bucket/x`)")
+
+
 def test_a_page_is_bounded(spark: Any, schema: str) -> None:
     spark.sql(f"CREATE TABLE {schema}.many USING delta AS SELECT id, repeat('x', 5000) AS t FROM range(3000)")
     page = tables.table_rows(spark, f"{schema}.many", limit=2500)

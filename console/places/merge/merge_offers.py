@@ -37,15 +37,16 @@ def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[s
 
 
 def _conditions_dialog(place: StatementPlace, form: MergeForm, known: Sides) -> Dialog[str] | None:
+    # a condition that the target's columns alone suggest may name what the source lacks
+    if known.source is None:
+        place.notify("The columns of both are not known, so there is nothing to propose.")
+        return None
     proposals = conditions(known, form.target_name or "t", form.source_name or "s")
     if not proposals:
-        place.notify("The columns of these tables are not known, so there is nothing to propose.")
+        place.notify("No column has the same name in both, so there is nothing to propose.")
         return None
     choices = [Choice(condition, condition, why) for condition, why in proposals]
-    question = "By what do rows of both belong together?"
-    if not known.common:
-        question += " The source's columns are not known: these are the target's."
-    return PickDialog("ON", question, choices)
+    return PickDialog("ON", "By what do rows of both belong together?", choices)
 
 
 def open_clause(
@@ -74,11 +75,10 @@ def _columns(place: StatementPlace, form: MergeForm, known: Sides, clause: FormC
     from engine.sql.resolve import TARGET, Side
 
     source = form.source_name or "s"
-    there = known.common
-    if not there:
-        # what the source has is not known: its columns may be called like the target's
-        there = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
-    columns = [(name, f"{source}.{quoted(name)}") for name in there] + [(name, "") for name in known.missing]
+    lacking = known.missing
+    if known.source is None:
+        lacking = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
+    columns = [(name, f"{source}.{quoted(name)}") for name in known.common] + [(name, "") for name in lacking]
     target = Side(TARGET, (unquoted(form.target_name),), bool(form.target_alias), tuple(name for name, _ in columns))
     is_set = {column_set(column, target) for column, _ in clause.assignments} if clause is not None else set()
     return [(quoted(name), proposal) for name, proposal in columns if name not in is_set]
@@ -109,13 +109,13 @@ def _open_with_sides(
             place.app.push_screen(dialog, taken)
 
     names = (form.target, form.source)
-    known = [() if name.startswith("(") else catalog.known_columns(name) for name in names]
-    if None not in known or place.console_app.status.spark != "warm":
+    known = [catalog.known_columns(name) for name in names]
+    if all(known) or place.console_app.status.spark != "warm":
         open_dialog(made(known[0] or (), known[1] or ()), late=False)
         return
 
     def look() -> Sides:
-        columns, of_source = (() if name.startswith("(") else catalog.try_columns(name) for name in names)
+        columns, of_source = map(catalog.try_columns, names)
         return made(columns, of_source)
 
     place.ask_here("sides", look, open_dialog, place.unless_covered(lambda _: open_dialog(Sides(target=form.target))))
