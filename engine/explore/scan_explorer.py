@@ -24,7 +24,7 @@ from engine.preflight.target_reads import beside
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, is_on, read_confs
 from engine.spark.explain import COLUMN_ID, Explained, explain
 from engine.spark.schema import columns_of, schema_of
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import raise_if_all_ends, translate
 from engine.sql.names import quote, string
 from engine.sql.resolve import SOURCE, Side, resolve
 from engine.sql.sql_text import conjuncts, tokenize
@@ -116,15 +116,16 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     """
     detail = _delta_detail(spark, table)
     features = detail["tableFeatures"] or ()
+    texts = conjuncts(predicate)
     path, at = str(detail["location"]), current_version(spark, table) if version is None else version
     source = f"{table} VERSION AS OF {at}"
     with beside() as submit:
         # the log is read while Delta is asked
         listing = submit(lambda: list_files(spark, path, at, with_stats=True))
         logged = submit(lambda: logged_schema(spark, path, at)) if "columnMapping" in features else None
-        schema = columns_of(schema_of(spark, _read(source, [predicate])))
+        schema = _schema_of_read(spark, source, texts)
         side = Side(SOURCE, tuple(name_parts(table)), False, tuple(column.name for column in schema))
-        parts = [Expression(text, resolve(text, [side]).source_columns, (), text) for text in conjuncts(predicate)]
+        parts = [Expression(text, resolve(text, [side]).source_columns, (), text) for text in texts]
         by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
         on_columns = [p.text for p in parts if {name.lower() for name in p.source_columns} <= by_partition]
 
@@ -169,6 +170,17 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         derived=pruned & paths_of(kept(on_columns)),
         note="" if skipping else NO_SKIPPING,
     )
+
+
+def _schema_of_read(spark: SparkSession, source: str, texts: Sequence[str]) -> tuple[Column, ...]:
+    try:
+        return columns_of(schema_of(spark, _read(source, texts)))
+    except EngineError as error:
+        raise_if_all_ends(error)
+        # the error of one by itself names nothing but what was typed
+        for text in texts:
+            schema_of(spark, f"SELECT * FROM {source} WHERE {text}")
+        raise
 
 
 def _delta_detail(spark: SparkSession, table: str) -> Any:
@@ -236,8 +248,13 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
     What Spark refuses raises an EngineError: a command is refused like any text that is no query.
     """
     # in brackets: spark.sql runs a command as soon as it is given one
-    query = f"SELECT * FROM ({query}\n)"
-    plans = explained(spark, query)
+    typed, query = query, f"SELECT * FROM ({query}\n)"
+    try:
+        plans = explained(spark, query)
+    except EngineError as error:
+        raise_if_all_ends(error)
+        explain(spark, typed)  # its error names nothing but what was typed
+        raise
     physical = plans.physical
     scans = [match for match in SCAN.finditer(physical) if "Delta" in match["index"] or "Tahoe" in match["index"]]
     kept = input_files(spark, query, {})

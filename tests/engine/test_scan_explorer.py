@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.explore.scan_explorer import NO_SKIPPING, explore, explore_query
+from engine.explore.scan_explorer import NO_SKIPPING, explore, explore_query, is_query
 from engine.model.errors import EngineError
 from tests.conftest import own_schema
 
@@ -181,6 +181,29 @@ def test_what_is_no_predicate_is_refused_in_sparks_words(spark: Any, tables: Non
     with pytest.raises(EngineError) as caught:
         explore(spark, "plain", "nosuch = 1")
     assert caught.value.condition == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+
+
+@pytest.mark.parametrize(
+    ("typed", "condition", "said"),
+    [
+        ("k =", "PARSE_SYNTAX_ERROR", "at the end: expected an expression"),
+        ("k = 1 ORDER BY k", "PARSE_SYNTAX_ERROR", "near 'ORDER'"),
+        ("(k = 1", "PARSE_SYNTAX_ERROR", "near '('"),
+        ("n = 1 OR k", "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES", '"((n = 1) OR k)"'),
+        ("n = 1 AND k", "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", 'Cannot resolve "k"'),
+        ("SELECT k FROM plain WHERE n =", "PARSE_SYNTAX_ERROR", "near end of input"),
+        ("SELECT\n nosuch FROM plain", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "`nosuch`"),
+    ],
+)
+def test_an_error_names_nothing_but_what_was_typed(
+    spark: Any, tables: None, typed: str, condition: str, said: str
+) -> None:
+    with pytest.raises(EngineError) as caught:
+        explore_query(spark, typed) if is_query(typed) else explore(spark, "plain", typed)
+    assert caught.value.condition == condition
+    assert said in caught.value.message
+    assert not [ours for ours in ("'AND'", "')'", "true") if ours in caught.value.message]
+    assert caught.value.counted_in in ("", typed), "its place is one in that"
 
 
 @pytest.mark.parametrize(
