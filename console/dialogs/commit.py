@@ -166,7 +166,8 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         """What changed since the plan was made."""
         told = ["The text was edited since; what is committed is the plan, not the text."] if self._edited else []
         if self._moved is not None:
-            told.append(moved_sentence(self._moved) + ("" if self._moved.own else " Plan again to be sure."))
+            again = " Plan again." if self._moved.is_stale else " Plan again to be sure."
+            told.append(f"{moved_sentence(self._moved)}{'' if self._moved.own else again}")
         return tuple(signed(self.console_app.glyphs.warning, "$text-warning", each) for each in told)
 
     @property

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Moved:
     """``now`` is the newest version that is known, None if the table was dropped. ``is_target``: the plan writes it.
-    ``own`` is the commit of the plan itself, which another console or the command line made as version ``now``."""
+    ``own`` is the commit of the plan itself, which another console or the command line made as version ``now``.
+    ``is_stale``: apply refuses the plan for certain, whatever rows changed."""
 
     table: str
     planned: int
     now: int | None
     is_target: bool
     own: Operation | None = None
+    is_stale: bool = False
 
 
 def moved_since(plan: AnyPlan, began: datetime, history: Callable[[str], Iterable[Operation]]) -> Moved | None:
@@ -42,10 +44,19 @@ def moved_since(plan: AnyPlan, began: datetime, history: Callable[[str], Iterabl
     for key, name, planned in tables:
         later = [one for one in history(key) if _is_later(one, began)]
         own = next((one for one in later if one.plan_id == plan.plan_id and one.status in COMMITTED), None)
-        newest = own or next((one for one in later if one.plan_id != plan.plan_id and _moves(one, planned)), None)
+        others = [one for one in later if one.plan_id != plan.plan_id and _moves(one, planned)]
+        newest = own or next(iter(others), None)
         if newest is not None:
-            return Moved(name, planned, newest.version, name == plan.target.name, own)
+            is_target = name == plan.target.name
+            return Moved(name, planned, newest.version, is_target, own, is_target and _is_stale(plan, others))
     return None
+
+
+def _is_stale(plan: AnyPlan, others: Iterable[Operation]) -> bool:
+    """Whether any commit to its target makes the plan stale, or one of ``others`` put another table in its place."""
+    if plan.kind == "create_table" or any(one.kind != "merge" for one in others):
+        return True
+    return any(clause.kind == "not_matched_by_source" for clause in plan.statement.clauses)
 
 
 def sentence(moved: Moved) -> str:
@@ -60,7 +71,8 @@ def sentence(moved: Moved) -> str:
     if not moved.is_target:
         return f"{table}, which it reads, is at v{moved.now} by now: this plan is of its v{moved.planned}."
     was = f"from v{moved.planned} " if moved.planned >= 0 else ""
-    return f"{table} moved {was}to v{moved.now} since this plan: stale, unless other rows changed."
+    unless = "" if moved.is_stale else ", unless other rows changed"
+    return f"{table} moved {was}to v{moved.now} since this plan: stale{unless}."
 
 
 def newest_since(op_id: str, listed: Sequence[Operation]) -> int | None:

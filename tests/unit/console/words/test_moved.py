@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+from typing import Any
+
 import pytest
 
-from console.words.moved import Moved, sentence
+from console.words.moved import Moved, moved_since, sentence
+from engine.model.operation import Operation
+from engine.model.plan import Clause
+from engine.model.plans import AnyPlan
+from tests.engine.plans import make_create_plan, make_plan
 
 
 @pytest.mark.parametrize(
@@ -20,3 +27,35 @@ def test_a_table_is_called_as_everywhere_and_its_versions_are_told(
     planned: int, now: int | None, is_target: bool, said: str
 ) -> None:
     assert sentence(Moved("spark_catalog.demo.t", planned, now, is_target)) == said
+
+
+def absent(kind: str) -> AnyPlan:
+    clauses = (Clause(kind=kind, condition=None, action="DELETE", action_kind="delete"),)  # type: ignore[arg-type]
+    plan = make_plan()
+    return plan.model_copy(update={"statement": plan.statement.model_copy(update={"clauses": clauses})})
+
+
+@pytest.mark.parametrize(
+    ("plan", "kinds", "certain"),
+    [
+        (absent("matched"), ["merge"], False),
+        (absent("not_matched_by_source"), ["merge"], True),
+        (make_create_plan(), ["merge"], True),
+        (absent("matched"), ["merge", "restore"], True),
+        (absent("matched"), ["create_table"], True),
+    ],
+)
+def test_a_plan_that_any_commit_makes_stale_is_called_so_for_certain(
+    plan: AnyPlan, kinds: list[str], certain: bool
+) -> None:
+    def one(kind: str, version: int) -> Operation:
+        row: dict[str, Any] = {"op_id": "o", "plan_id": "another", "kind": kind, "table": "t", "sql": ""}
+        times = {"started_at": "2026-11-21T10:00:00Z", "finished_at": "2026-11-21T10:00:01Z"}
+        return Operation(status="applied", version=version, **row, **times)
+
+    newest = plan.target.version + len(kinds)
+    since = [one(kind, newest - at) for at, kind in enumerate(kinds)]
+    moved = moved_since(plan, datetime(2026, 11, 20, tzinfo=timezone.utc), lambda _: since)
+    assert moved is not None
+    assert moved.now == newest
+    assert sentence(moved).endswith("stale." if certain else "stale, unless other rows changed.")
