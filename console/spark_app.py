@@ -42,6 +42,15 @@ def kinds_of(jobs: Iterable[Job]) -> str:
     return ", ".join(dict.fromkeys(job.kind for job in jobs))
 
 
+def tables_made(operations: Iterable[Operation]) -> frozenset[str]:
+    """Those that made or dropped a table, by their ids."""
+    from engine.ledger.history_rows import COMMITTED
+
+    return frozenset(
+        one.op_id for one in operations if one.kind in ("create_table", "drop") and one.status in COMMITTED
+    )
+
+
 class Narrated(Message, bubble=False):
     """The start of Spark has come to its next step."""
 
@@ -70,6 +79,8 @@ class SparkApp(App[None], Asking):
         """None while Spark answers, and if it was lost otherwise than by not answering."""
         self._looks_in_vain = 0
         self._stamp: int | None = None
+        self._tables_made: frozenset[str] | None = None
+        """The operations of the ledger that made or dropped a table; None until it was read."""
         self._notices_of_work: set[str] = set()
         self._jobs: dict[str, Job] = {}
         self._quitting: tuple[ConfirmDialog, Sequence[Job]] | None = None
@@ -334,9 +345,18 @@ class SparkApp(App[None], Asking):
 
     def _ledger_stamped(self, stamp: int) -> None:
         before, self._stamp = self._stamp, stamp
-        if before not in (None, stamp):
+        if before == stamp:
+            return
+        if before is not None:
             for place in self.open_places():
                 place.ledger_changed()
+        self.ask("tables made", lambda: tables_made(self.backend.history()), self._found_tables_made, lambda _: None)
+
+    def _found_tables_made(self, made: frozenset[str]) -> None:
+        before, self._tables_made = self._tables_made, made
+        # a Spark that is starting is asked for its tables as soon as it is up
+        if before is not None and made - before and self.status.spark == "warm":
+            self.tables_changed()
 
     def _heartbeat(self, found: tuple[bool, bool]) -> None:
         alive, replaced = found

@@ -288,6 +288,36 @@ async def test_a_directory_that_is_called_like_a_schema_is_listed_beside_it(back
         await operator.until(lambda: operator.screen.count("new_one") == 2, "the tables of both schemas")
 
 
+async def test_a_table_that_another_program_made_is_listed_and_the_cursor_stays(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS)
+        tree = operator.app.screen.query_one(TableTree)
+        chosen = tree.chosen_table
+        assert chosen is not None
+
+        async def stamped(stamp: int) -> None:
+            operator.app._ledger_stamped(stamp)
+            await operator.until(lambda: not operator.app.is_asking("tables made"))
+
+        await stamped(0)
+        listed = len(backend.called("list_schemas"))
+        backend.new_tables = [TableRef(name="sales.a_new_one", schema_name="sales", table="a_new_one", is_delta=True)]
+        merge = samples.a_ledger()[0].model_copy(update={"op_id": "merge"})
+        backend.ledger = [merge, *backend.ledger]
+        await stamped(1)
+        assert len(backend.called("list_schemas")) == listed, "a merge makes no table"
+        made = merge.model_copy(update={"op_id": "made", "kind": "create_table", "status": "running"})
+        backend.ledger = [made, *backend.ledger]
+        await stamped(2)
+        assert len(backend.called("list_schemas")) == listed, "nor does one that runs yet"
+        backend.ledger[0] = made.model_copy(update={"status": "applied"})
+        await stamped(3)
+        await operator.sees("a_new_one")
+        await operator.until(lambda: tree.chosen_table == chosen, "the table under the cursor before")
+        assert len(backend.called("list_schemas")) == listed + 1
+
+
 async def test_the_filter_finds_names_by_letters_in_their_order(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.sees("orders_feed")
