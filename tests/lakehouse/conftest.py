@@ -55,7 +55,7 @@ def keys_of(store: Store) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module", params=["S3Proxy", pytest.param("MinIO", marks=pytest.mark.thorough)])
+@pytest.fixture(scope="module", params=["S3Proxy", pytest.param("MinIO", marks=pytest.mark.minio)])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     start = s3proxy if request.param == "S3Proxy" else minio
     with start(tmp_path_factory.mktemp("store")) as running:
