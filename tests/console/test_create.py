@@ -6,7 +6,7 @@ import pytest
 
 from console.drafts import Draft
 from console.places.merge.saved import draft_of
-from console.statements.table_form import to_sql
+from console.statements.table_form import TableForm, to_sql
 from console.widgets.grid import Grid
 from engine.model.browse import TableRef
 from engine.model.errors import EngineError
@@ -166,7 +166,54 @@ async def test_a_clone_to_rehearse_on_is_of_the_version_that_is_looked_at(backen
         await operator.press(*ORDERS, "c")
         await operator.sees("SHALLOW CLONE sales.orders VERSION AS OF 41", "CREATE TABLE sales.orders_rehearsal")
         await operator.press("escape", "f")
-        await operator.sees("The form cannot show this SQL; it runs as it is.")
+        await operator.sees("The form cannot show this SQL and is empty; the SQL runs as it is.")
+
+
+async def test_the_form_is_empty_as_long_as_it_cannot_show_the_sql(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await like_orders(operator)
+        form = operator.create.form_pane.form
+        await operator.press("escape", "1")
+        await operator.sees("orders_feed")
+        await operator.press("c")
+        await operator.sees("SHALLOW CLONE")
+        await operator.press("escape", "f")
+        await operator.sees("The form cannot show this SQL and is empty", "No columns yet")
+        assert operator.create.form_pane.form == TableForm()
+        assert operator.create.form_pane._text("name").text == ""
+        clone = operator.create.pane.text
+        await operator.press("x")
+        await operator.sees("Keep the SQL")
+        await operator.press("escape")
+        await operator.misses("Keep the SQL")
+        assert operator.create.pane.text == clone
+        assert operator.create.form_pane._text("name").text == ""
+        # a text that it can show is shown again
+        operator.create.editor.replace_all(to_sql(form))
+        await operator.sees("sales.orders_like", "order_id")
+        assert "cannot show" not in operator.screen
+
+
+async def test_undo_in_the_form_goes_back_to_what_it_held_though_nobody_could_read_its_text(
+    backend: FakeBackend,
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("Name a table and add columns")
+        # no name yet: this is no CREATE TABLE
+        held = []
+        for name in ("id", "day"):
+            await operator.press("escape", "a")
+            await operator.sees("New column")
+            await operator.press(*name, "tab", *"date", "ctrl+y")
+            await operator.sees(name)
+            held.append(operator.create.form_pane.form)
+        await operator.press("ctrl+z")
+        await operator.misses("day")
+        assert operator.create.form_pane.form == held[0]
+        assert operator.create.is_the_forms_own
+        assert "cannot show" not in operator.screen
 
 
 async def test_a_table_that_cannot_be_taken_for_a_pattern_says_why(backend: FakeBackend) -> None:

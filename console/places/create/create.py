@@ -32,7 +32,7 @@ BY_HAND = (
     "The SQL was edited by hand: it runs as it is. The form shows what it can say of it, and asks before it writes."
 )
 NO_LAYOUT = "No layout is chosen, so the columns beside it are not in the SQL: choose one, or empty them."
-NOT_A_FORM = "The form cannot show this SQL; it runs as it is. The form asks before it replaces it."
+NOT_A_FORM = "The form cannot show this SQL and is empty; the SQL runs as it is. The form asks before it replaces it."
 
 
 class CreatePlace(FormSqlPlace):
@@ -48,8 +48,8 @@ class CreatePlace(FormSqlPlace):
 
     def __init__(self) -> None:
         super().__init__()
-        self._written = ""
-        """The text that the form wrote last."""
+        self._forms: dict[str, TableForm] = {}
+        """The texts that the form wrote, with what it held: undo brings them back, though not all can be read."""
         self._asking = False
 
     def compose_body(self) -> Iterable[Widget]:
@@ -83,12 +83,11 @@ class CreatePlace(FormSqlPlace):
     @property
     def is_the_forms_own(self) -> bool:
         """Whether the text is what the form wrote, so that nothing is lost if it writes again."""
-        return self.pane.text == self._written or not self.pane.text.strip()
+        return self.pane.text in self._forms or not self.pane.text.strip()
 
     def use_form(self, form: TableForm) -> None:
         """A table from elsewhere, ready to be edited. The text that was there is put aside."""
-        self._written = to_sql(form)
-        self.pane.use_text(self._written)
+        self.pane.use_text(self._text_of(form))
         self.form_pane.show(form)
         self.show_view("form")
         self.focus_form()
@@ -99,14 +98,22 @@ class CreatePlace(FormSqlPlace):
 
     @override
     def read_text(self) -> None:
-        if self.pane.text != self._written:
-            form = read_form(self.pane.text)
-            if form is not None:
-                self.form_pane.read(form)
-                # the form can say all of it, so it may go on
-                if to_sql(form) == self.pane.text:
-                    self._written = self.pane.text
+        text = self.pane.text
+        form = self._forms.get(text) or read_form(text)
+        # the form can say all of it, so it may go on
+        if form is not None and to_sql(form) == text:
+            self._forms[text] = form
+        shown = form or TableForm()
+        # what is typed on meanwhile stays
+        if shown != self.form_pane.form:
+            self.form_pane.read(shown)
         self._tell()
+
+    def _text_of(self, form: TableForm) -> str:
+        """What the form writes."""
+        text = to_sql(form)
+        self._forms[text] = form
+        return text
 
     @on(ComposePane.Told)
     def _tell(self) -> None:
@@ -144,8 +151,7 @@ class CreatePlace(FormSqlPlace):
     def _replace_confirmed(self, form: TableForm, confirmed: bool | None) -> None:
         self._asking = False
         if confirmed:
-            self._written = to_sql(form)
-            self.pane.use_text(self._written)
+            self.pane.use_text(self._text_of(form))
             self.form_pane.show(form)
             self._tell()
         else:
@@ -154,9 +160,9 @@ class CreatePlace(FormSqlPlace):
             self.form_pane.find_cursor()
 
     def _write(self, form: TableForm) -> None:
-        self._written = to_sql(form)
+        text = self._text_of(form)
         self.form_pane.show(form)
-        self.editor.replace_all(self._written)
+        self.editor.replace_all(text)
         self._tell()
 
     # Columns
