@@ -60,6 +60,7 @@ class DeltaMergeApp(SparkApp):
     CSS_PATH = ["app.tcss", "places/tables/tables.tcss"]  # noqa: RUF012
     MODES = {spec.name: spec.make for spec in PLACES}  # noqa: RUF012
     DEFAULT_MODE = "tables"
+    SUSPENDED_SCREEN_CLASS = "-suspended"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     COMMANDS = {commands_in_order}  # noqa: RUF012

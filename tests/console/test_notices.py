@@ -94,6 +94,26 @@ async def test_notices_cover_nothing_of_a_dialog(backend: FakeBackend) -> None:
         assert "ctrl+y  commit" in operator.screen
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_notice_is_drawn_once_above_a_dialog_and_again_below_it(
+    backend: FakeBackend, size: tuple[int, int]
+) -> None:
+    async with console(backend, size=size) as operator:
+        await operator.plan(MERGE_SQL)
+        texts = [f"{number} " * 100 for number in "123"]
+        for text in texts:
+            operator.app.notify(text, title="Something")
+        await operator.until(lambda: texts[-1].strip() in noticed(operator))
+        below = operator.app.screen
+        await operator.press("c")
+        await operator.until(lambda: texts[-1].strip() in noticed(operator) and operator.app.screen is not below)
+        await operator.until(lambda: not [one for one in below.query(Toast) if one.is_on_screen and one.region.area])
+        await operator.press("escape")
+        await operator.until(lambda: operator.app.screen is below)
+        await operator.sees("Nothing was committed.")
+        await operator.until(lambda: texts[-1].strip() in noticed(operator))
+
+
 async def test_a_plan_again_that_is_cancelled_says_so_where_the_plan_before_is_shown(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan_again_and_wait(backend, MERGE_SQL)
