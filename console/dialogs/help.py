@@ -14,6 +14,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input
+from typing_extensions import override
 
 from console.dialogs.dialog import Dialog
 from console.widgets.keys import catalog, is_typed, keys_of
@@ -32,7 +33,7 @@ class HelpDialog(Dialog[None]):
     AUTO_FOCUS = "#close"
     HELP = "Help. {help.search} searches it."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"),
+        Binding("question_mark,f1,q", "close", "close", show=False, id="help.close", tooltip="Close the help"),
         Binding("down,j", "scroll(1)", "down", show=False, id="help.down", tooltip="Scroll down"),
         Binding("up,k", "scroll(-1)", "up", show=False, id="help.up", tooltip="Scroll up"),
         Binding("space", "page(1)", "page down", show=False, id="help.page_down", tooltip="A page down"),
@@ -61,8 +62,24 @@ class HelpDialog(Dialog[None]):
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Close", id="close")
 
+    @property
+    def _search(self) -> Input:
+        return self.query_one("#search", Input)
+
     def action_search(self) -> None:
-        self.query_one("#search").focus()
+        self._search.focus()
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    @override
+    def action_refuse(self) -> None:
+        if self._search.has_focus or self._search.value:
+            # the search ends first, and the whole help is shown again
+            self._search.value = ""
+            self.query_one("#close").focus()
+        else:
+            self.action_close()
 
     @on(Input.Changed, "#search")
     def _search_typed(self, event: Input.Changed) -> None:
@@ -85,7 +102,7 @@ class HelpDialog(Dialog[None]):
 
     @on(Button.Pressed, "#close")
     def _close_pressed(self) -> None:
-        self.dismiss(None)
+        self.action_close()
 
     def action_scroll(self, rows: int) -> None:
         self.query_one("#content").scroll_relative(y=rows, animate=False)

@@ -169,8 +169,26 @@ async def test_the_help_is_searched(backend: FakeBackend) -> None:
         await operator.sees("Nothing in the help says that.")
         await operator.press(*["backspace"] * 20, *"take back")
         await operator.sees("In History", "Take ")
+
+
+@pytest.mark.parametrize("keys", [("slash",), ("slash", *"undo"), ("slash", *"undo", "enter")])
+async def test_esc_ends_the_search_of_the_help_first_and_then_closes_it(
+    backend: FakeBackend, keys: tuple[str, ...]
+) -> None:
+    async with console(backend) as operator:
+        await operator.press("2", "escape")
+        dialog = await operator.help("question_mark")
+        whole = operator.screen
+        await operator.press(*keys)
+        if keys != ("slash",):
+            await operator.misses("Merge: type a MERGE statement")
         await operator.press("escape")
-        assert len(operator.app.screen_stack) == 1
+        await operator.until(lambda: operator.screen == whole)
+        assert operator.app.screen is dialog
+        await operator.press("j")
+        await operator.until(lambda: operator.screen != whole)
+        await operator.press("escape")
+        await operator.until(lambda: len(operator.app.screen_stack) == 1)
 
 
 async def test_help_in_a_dialog_finds_the_keys_of_the_place_below_it_too(backend: FakeBackend) -> None:
