@@ -298,13 +298,15 @@ class DeltaMergeApp(SparkApp):
     def action_command_palette(self) -> None:
         from console.dialogs.dialog import Dialog
         from console.jumps import learn_jumps
+        from console.palette import Palette
 
         if isinstance(self.screen, Dialog):
             # its commands change what the dialog was opened on
             self.notify("The commands are for the places: close the dialog first.")
             return
-        learn_jumps(self, partial(setattr, self, "recent"))
-        super().action_command_palette()
+        if not isinstance(self.screen, Palette):
+            learn_jumps(self, partial(setattr, self, "recent"))
+            self.push_screen(Palette())
 
     @override
     def get_key_display(self, binding: Binding) -> str:

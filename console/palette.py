@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from textual.command import DiscoveryHit, Hit, Hits
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits
 from textual.content import Content
 from textual.fuzzy import Matcher
 from textual.markup import escape
 from textual.system_commands import SystemCommandsProvider
 from typing_extensions import override
+
+from console.dialogs.dialog import HELP_KEY
+
+
+class Palette(CommandPalette):
+    """Textual's own, with our help: like a dialog it hides the keys of the console."""
+
+    HELP = (
+        "Every action by name. Type to narrow the list, the arrow keys move, enter does what is under the cursor, esc "
+        "leaves. What can be done in this place comes first; an action of another place goes there. Tables, open "
+        "merges and operations of the history are found by their names too."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [HELP_KEY]
 
 
 class CommandsInOrder(SystemCommandsProvider):

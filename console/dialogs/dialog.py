@@ -21,6 +21,11 @@ FRAME_ROWS = 8
 READABLE_SECONDS: Final = 0.7
 """A key that comes sooner was meant for the screen before."""
 
+HELP_KEY = Binding(
+    "f1", "app.help", "help", show=False, id="dialog.help", tooltip="What this dialog is for, and its keys"
+)
+"""A dialog hides the bindings of the console."""
+
 
 class Dialog(ModalScreen[Result], Asking):
     """A title, a body that scrolls if it must, and a row of buttons that is always in sight."""
@@ -31,10 +36,7 @@ class Dialog(ModalScreen[Result], Asking):
     shown_at: float | None = None
     """When the dialog was drawn, by the console's clock."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        # a dialog hides the bindings of the console
-        Binding(
-            "f1", "app.help", "help", show=False, id="dialog.help", tooltip="What this dialog is for, and its keys"
-        ),
+        HELP_KEY,
         Binding(
             "f9",
             "app.restart_spark",

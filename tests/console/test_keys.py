@@ -292,6 +292,21 @@ async def test_the_help_on_a_dialog_lists_no_key_of_the_place_below(backend: Fak
         assert "F1" not in told["Keys everywhere, not now"]
 
 
+async def test_help_is_given_on_the_palette_too(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("ctrl+p", *"go to log")
+        await operator.sees("Go to Log")
+        palette = operator.app.screen
+        told = keys_told(await operator.help())
+        await operator.sees("Every action by name.")
+        assert told["Keys of this dialog"] == ["F1"]
+        await operator.press("escape")
+        await operator.until(lambda: operator.app.screen is palette)
+        await operator.press("enter")
+        await operator.sees("The console opened on local[*].")
+
+
 async def test_the_help_on_the_sql_of_a_table_to_create_tells_of_no_merge(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()
