@@ -35,7 +35,7 @@ def expanded(path: str) -> Path:
 class PathDialog(Dialog[str]):
     """One input. ``check`` gives the sentence of why a path cannot be, or None.
 
-    ``ask_twice`` gives the sentence of why a path needs ctrl+y rather than enter.
+    ``ask_twice`` gives the sentence of why a path needs ctrl+y rather than enter; only what it was said of is taken so.
     """
 
     AUTO_FOCUS = "Input"
@@ -71,6 +71,8 @@ class PathDialog(Dialog[str]):
         self._accept_label = accept_label
         self._check = check
         self._ask_twice = ask_twice
+        self._is_asked = False
+        """Whether what is typed was asked about."""
 
     def title_text(self) -> str:
         return visible(self._title)
@@ -90,6 +92,7 @@ class PathDialog(Dialog[str]):
 
     @on(Input.Changed)
     def _typed(self) -> None:
+        self._is_asked = False
         self.query_one(".complaint", Static).update("")
 
     @on(Input.Submitted)
@@ -99,7 +102,7 @@ class PathDialog(Dialog[str]):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._ask_twice is not None if action == "insist" else super().check_action(action, parameters)
+        return self._is_asked if action == "insist" else super().check_action(action, parameters)
 
     def action_insist(self) -> None:
         self._take(insist=True)
@@ -119,7 +122,8 @@ class PathDialog(Dialog[str]):
     def _complaint(self, path: str, *, insist: bool) -> str | None:
         complaint = self.MISSING if not path else self._check(path)
         if complaint is None and not insist and self._ask_twice is not None:
-            return self._ask_twice(path)
+            complaint = self._ask_twice(path)
+            self._is_asked = complaint is not None
         return complaint
 
 

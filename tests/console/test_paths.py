@@ -45,3 +45,26 @@ async def test_what_cannot_be_looked_at_is_a_complaint(backend: FakeBackend, end
         (backend.home / f"x.{ending}").write_text("there")
         await operator.press("enter", "ctrl+y")
         await operator.until(lambda: not isinstance(operator.app.screen, PathDialog))
+
+
+@pytest.mark.parametrize("ending", ["json", "csv"])
+async def test_a_file_is_replaced_only_after_it_was_asked_whether_to(backend: FakeBackend, ending: str) -> None:
+    files = [backend.home / f"{name}.{ending}" for name in "xy"]
+    async with console(backend) as operator:
+        await operator.press("2")
+        await operator.sees("Preview")
+        ASKS[ending](operator.merge)
+        await operator.until(lambda: isinstance(operator.app.screen, PathDialog))
+        dialog = operator.app.screen
+        for path in files:
+            path.write_text("there")
+            dialog.query_one(Input).value = str(path)
+            await operator.misses("It exists already")
+            await operator.press("ctrl+y")
+            assert operator.app.screen is dialog
+            await operator.press("enter")
+            await operator.sees("It exists already: ctrl+y overwrites it.")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: operator.app.screen is operator.merge)
+        await operator.until(lambda: files[1].read_text() != "there")
+        assert files[0].read_text() == "there"
