@@ -142,14 +142,14 @@ def order_again(table: Table | None, order: Order | None) -> Order | None:
     return order_of(table, table.names.index(order.name), descending=order.descending)
 
 
-def row_again(table: Table | None, before: Table | None, at: int) -> int:
-    """The row that is about what row ``at`` of the table ``before`` was about; the first one if none is. One behind the
+def row_again(table: Table | None, before: Table | None, at: int, first: int = 0) -> int:
+    """The row that is about what row ``at`` of the table ``before`` was about; ``first`` if none is. One behind the
     last is the first that was not there yet."""
     if table is None or before is None or at >= len(before.rows):
         return at
     was, key = (before.key or before.rows.__getitem__)(at), table.key or table.rows.__getitem__
     # of rows that are alike the nearest
-    return min((row for row in range(len(table.rows)) if key(row) == was), key=lambda row: abs(row - at), default=0)
+    return min((row for row in range(len(table.rows)) if key(row) == was), key=lambda row: abs(row - at), default=first)
 
 
 def _sort_key(cell: float | str | None) -> tuple[int, float | Decimal | str]:

@@ -772,6 +772,50 @@ async def test_an_order_and_the_cursor_stay_when_another_program_commits(backend
         assert place.query_one(Grid).cursor == 2
 
 
+async def test_an_order_stays_for_other_rows_of_the_table(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await open_orders(operator)
+        place.action_view("rows")
+        await operator.sees("100 rows; there are more.")
+        place.page.focus_page()
+        await operator.press("greater_than_sign", "S")
+        await operator.sees("order_id▲")
+        await operator.press("down", "down")
+        await operator.until(lambda: place.query_one(Grid).cursor == 2)
+        others = samples.some_rows()
+        others = others.model_copy(update={"rows": tuple(("9" + str(row[0]), *row[1:]) for row in others.rows[::-1])})
+        asked: list[object] = []
+        monkeypatch.setattr(backend, "table_rows", lambda *args: asked.append(args) or others)
+        await operator.press("s")
+        await operator.sees("drawn by chance of about", "910000", "order_id▲")
+        # none of them was there before
+        assert place.query_one(Grid).cursor == 0
+        await operator.press("r")
+        await operator.until(lambda: len(asked) == 2)
+        await operator.sees("drawn by chance of about", "order_id▲")
+        place.open_table("sales.orders", 40)
+        await operator.sees("as of version 40", "order_id▲")
+        await operator.press("r")
+        await operator.sees("v41 · 40 files", "order_id▲")
+
+
+async def test_an_order_stays_for_the_files_of_another_predicate(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await open_orders(operator)
+        place.action_explore()
+        await operator.press(*"amount > 1", "enter")
+        await operator.sees("14 files, 322 MB")
+        await operator.press("greater_than_sign", "greater_than_sign")
+        await operator.until(lambda: place.page.order is not None)
+        chosen = place.page.order
+        place.action_explore()
+        await operator.press("0", "enter")
+        await operator.until(lambda: len(backend.called("explore_scan")) == 2)
+        await operator.until(lambda: place.page.order == chosen)
+
+
 async def test_the_cursor_stays_on_its_version_when_another_program_commits(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         place = await open_orders(operator)

@@ -124,9 +124,8 @@ class OneTable(Place):
             self._forget_rows()
 
     def _forget_rows(self) -> None:
-        """Other rows are to be shown."""
+        """Other rows are to be shown, in the order that the operator chose."""
         self._pages.pop("rows", None)
-        self._left.pop("rows", None)
 
     def _forget_rows_of_no_version(self) -> None:
         """Nothing tells when rows of a table that is not Delta are old."""
@@ -174,8 +173,9 @@ class OneTable(Place):
             if before is None:
                 return page
             # many rows take a moment to sort: here nobody waits for them
-            order, at = order_again(page.table, before.order), row_again(page.table, before.table, before.at)
-            return replace(page, order=order, at=at)
+            order = order_again(page.table, before.order)
+            first = order.rows[0] if order is not None and order.rows else 0
+            return replace(page, order=order, at=row_again(page.table, before.table, before.at, first))
 
         self.page.say("Asking Spark…")
         self.ask(
@@ -303,7 +303,6 @@ class OneTable(Place):
         if self.shown is not None:
             self.shown = replace(self.shown, predicate=event.value)
             self._pages.pop("scan", None)
-            self._left.pop("scan", None)
             self.action_view("scan")
             self._submitted = True
 
