@@ -13,7 +13,7 @@ from console.cli.exits import WRITING, ending, outcome_code, told_codes
 from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
-from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
+from console.cli.plan_command import Wanted, committed, expect_option, make_plan, planning_options
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, show
 from console.cli.verification import Verification, verified
@@ -85,6 +85,8 @@ def _apply_plan(
     # the rules of now, and not those of who made the plan
     judged = with_verdicts(invocation.policy, plan, reviewed=_is_reviewed(invocation, plan))
     with narrate(events) as narrator:
+        if told := committed(invocation, plan):
+            narrator.say(told)
         # an event is of the plan file where no rules are in force
         narrator.planned(plan if invocation.policy == Policy() else judged)
         _confirm(invocation, judged, narrator, yes, accept, events)

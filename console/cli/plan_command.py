@@ -223,7 +223,7 @@ def print_plan(found: AnyPlan) -> None:
 
 
 LEDGER_SECONDS = 1.0
-"""How long a plan that is only shown waits for a ledger that others hold."""
+"""How long a plan that is shown waits for a ledger that others hold."""
 
 
 def print_next(step: str) -> None:
@@ -279,11 +279,11 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
         print_plan(found)
         if found.refused is None:
             path = Path("PLAN.json" if file == STDIN else file)
-            print_next(_committed(invocation, found) or next_step(invocation, found, file, (), path))
+            print_next(committed(invocation, found) or next_step(invocation, found, file, (), path))
     return DONE
 
 
-def _committed(invocation: Invocation, plan: AnyPlan) -> str:
+def committed(invocation: Invocation, plan: AnyPlan) -> str:
     """Whether the ledger has a commit of the plan; "" where it cannot be read: a plan is shown without it, too."""
     from engine.ledger.history_rows import COMMITTED
     from engine.model.errors import EngineError

@@ -159,6 +159,7 @@ def test_a_broken_promise_exits_7_and_is_said_first(shell: Shell, merge: Path, t
     assert ["numTargetRowsUpdated", "3", "2", "✖", "deviates"] in [line.split() for line in ran.out.splitlines()]
     again = shell("apply", other, "--yes")
     assert again.code == 7
+    assert again.err.startswith("This plan was committed already, as v2.\n")
     assert again.out.startswith("✖ DEVIATED in 1 number · was committed already")
     assert "applied, DEVIATED" in shell("history", "--table", plan.target.name).out
 

@@ -58,8 +58,13 @@ def test_a_plan_that_was_committed_is_not_offered_again(shell: Shell, tmp_path: 
     assert "Next: " in shell("show", saved(tmp_path, plan)).out
     ledger.applied(op_id, make_outcome(op_id, plan.plan_id))
     out = shell("show", saved(tmp_path, plan)).out
-    assert out.splitlines()[-1] == f"This plan was committed already, as v{make_outcome(op_id).version}."
+    told = f"This plan was committed already, as v{make_outcome(op_id).version}."
+    assert out.splitlines()[-1] == told
     assert "Next: " not in out
+    # who applies it all the same reads that first, and is asked as before
+    ran = shell("apply", saved(tmp_path, plan))
+    assert (ran.code, ran.out, ran.err.splitlines()[0]) == (6, "", told)
+    assert "NOT_CONFIRMED" in ran.err
 
 
 def test_zeros_are_told_together(shell: Shell, tmp_path: Path) -> None:
