@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
 
+COLUMNS, FINGERPRINT = "source columns used", "source fingerprint"
+
 
 def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
     """What differs comes first; what stayed is listed below it."""
@@ -50,7 +52,12 @@ def _in_cells(old: str, new: str) -> tuple[str, str]:
 def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
     """Each fact as it was and as it is."""
     old, new = (_of_create(one) if one.kind == "create_table" else _of_merge(one) for one in (before, plan))
-    return {name: (old.get(name, "-"), new.get(name, "-")) for name in dict.fromkeys((*old, *new))}
+    found = {name: (old.get(name, "-"), new.get(name, "-")) for name in dict.fromkeys((*old, *new))}
+    if COLUMNS in found:
+        # a fingerprint is of the columns used: beside one of others it says nothing
+        was, is_now = found[COLUMNS]
+        del found[COLUMNS if was == is_now else FINGERPRINT]
+    return found
 
 
 def _of_merge(one: Plan) -> dict[str, str]:
@@ -58,7 +65,8 @@ def _of_merge(one: Plan) -> dict[str, str]:
     return {
         "target version": str(one.target.version),
         "source rows": number(one.source.num_rows),
-        "source fingerprint": one.source.fingerprint,
+        COLUMNS: ", ".join(one.source.columns_used),
+        FINGERPRINT: one.source.fingerprint,
         "source": "kept in a table"
         if one.session.staged
         else "materialized"

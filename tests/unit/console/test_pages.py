@@ -104,6 +104,19 @@ def test_files_in_which_rows_are_marked_are_not_rewritten_beside_the_plan_before
     assert "▸ changed files marked - 1" in differing
 
 
+def test_a_fingerprint_stands_beside_one_of_the_same_columns_alone() -> None:
+    plan = make_plan()
+    source = plan.source.model_copy(update={"fingerprint": "2-f-f"})
+    moved = text(before_page(plan, plan.model_copy(update={"source": source}), UNICODE))
+    assert f"▸ changed source fingerprint {plan.source.fingerprint} 2-f-f" in moved
+    assert "columns used" not in moved
+    wider = source.model_copy(update={"columns_used": (*source.columns_used, "op")})
+    edited = text(before_page(plan, plan.model_copy(update={"source": wider}), UNICODE))
+    used = ", ".join(source.columns_used)
+    assert f"▸ changed source columns used {used} {used}, op" in edited
+    assert "fingerprint" not in edited
+
+
 @pytest.mark.parametrize("in_catalog", [True, False])
 def test_what_is_not_delta_is_a_table_all_the_same(in_catalog: bool) -> None:
     plan = make_create_plan(before=None, in_catalog=in_catalog, refused=NO, effect="refused")
