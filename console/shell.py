@@ -69,6 +69,10 @@ class Shell(NamesKeys, Protocol):
     def end(self, operation_id: str) -> None:
         """Spark finished that work, or gave up."""
 
+    def writing_in(self, path: str) -> str:
+        """What this console does in the table at ``path`` now, as the beginning of a sentence; "" if it writes nothing
+        there."""
+
     def notify_of_work(self, text: str) -> None:
         """A notice that goes as soon as nothing runs."""
 

@@ -19,6 +19,7 @@ from console.status import WRITES, Job, Status
 from console.words.format import duration
 from console.words.glyphs import Glyphs
 from console.words.silence import silence
+from console.words.visible import table_name
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
@@ -145,6 +146,12 @@ class SparkApp(App[None], Asking):
         if self._leave is not None and not self._jobs:
             self._leave()
 
+    def writing_in(self, path: str) -> str:
+        """What this console does in the table at ``path`` now, as the beginning of a sentence; "" if it writes nothing
+        there."""
+        writes = (job for job in self._jobs.values() if job.writes and job.path == path)
+        return next((f"{WRITES[job.kind]} {table_name(job.table)}" for job in writes), "")
+
     def _tell_work(self) -> None:
         self.set_status(work=kinds_of(self._jobs.values()))
         if self._quitting is not None:
@@ -231,7 +238,6 @@ class SparkApp(App[None], Asking):
         """Exit with what became of these jobs, for the terminal."""
         from console.places.statement.steps_place import RECENT, newest_of
         from console.words.outcome_sentences import became
-        from console.words.visible import table_name
 
         running = set(self._jobs)
         self._leave = None

@@ -52,6 +52,8 @@ class Job:
     """``planning`` or ``committing``: the word in the status."""
     plan_id: str = ""
     table: str = ""
+    path: str = ""
+    """That of the table."""
     began: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     @property

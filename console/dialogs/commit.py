@@ -99,10 +99,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     def plan_moved(self, moved: Moved | None) -> None:
         """What was committed to the plan's tables while this is read, None if nothing was."""
-        if moved != self._moved:
-            self._moved = moved
-            for what in self.query("#what").results(Sentences):  # none yet, if it is about to open
-                what.show(self._head())
+        self._moved = moved
+        for what in self.query("#what").results(Sentences):  # none yet, if it is about to open
+            what.show(self._head())
 
     def _warning(self, remark: Remark) -> Paragraph:
         text = Content.assemble((f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence, lines=True))
@@ -168,12 +167,20 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         if self._moved is not None:
             again = " Plan again." if self._moved.is_stale else " Plan again to be sure."
             told.append(f"{moved_sentence(self._moved)}{'' if self._moved.own else again}")
+        if self._writing:
+            told.append(f"{self._writing} runs now: which version this commit makes is not known.")
         return tuple(signed(self.console_app.glyphs.warning, "$text-warning", each) for each in told)
 
     @property
     def _is_behind(self) -> bool:
-        """Whether the table is at another version than the plan's, so that what this commit makes is not known."""
-        return self._moved is not None and self._moved.is_target
+        """Whether the table is at another version than the plan's, or may be in a moment, so that what this commit
+        makes is not known."""
+        return bool(self._writing) or (self._moved is not None and self._moved.is_target)
+
+    @property
+    def _writing(self) -> str:
+        """What else this console does in the table: a write that ends tells the ledger, and that this dialog."""
+        return self.console_app.writing_in(self._plan.target.path)
 
     def _versions(self) -> str:
         version, becomes = self._plan.target.version, self.console_app.glyphs.becomes

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from console.drafts import Draft, DraftStore, OwnDrafts
 from console.places.merge.merge import MergePlace
 from console.widgets.grid import Grid
+from engine.model.errors import EngineError
 from engine.model.operation import Operation
 from tests.console import samples
 from tests.console.drive import Operator, console
@@ -266,6 +267,47 @@ async def test_a_plan_is_marked_as_soon_as_another_merge_commits_into_its_table(
         assert "RESTORE" not in operator.screen
         await operator.press("escape", "r")
         await operator.misses("since this plan")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_no_version_is_promised_while_another_merge_commits_into_the_table(
+    backend: FakeBackend, fails: bool
+) -> None:
+    backend.plans = [samples.a_plan(), samples.a_plan(plan_id="c19fe2")]
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("n")
+        await operator.sees("2 new")
+        await operator.begin_to_commit(MERGE_SQL)
+        await operator.press("full_stop")
+        await operator.sees("Decision")
+        await operator.press("c")
+        await operator.sees("planned at v41", "The commit to sales.orders runs now: which version this commit")
+        assert "RESTORE" not in operator.screen
+        if fails:
+            backend.errors["apply"] = EngineError("DISK_FULL", "It failed.")
+        else:
+            backend.ledger = [a_commit(version=42), *backend.ledger]
+        backend.release("apply")
+        await operator.misses("runs now")
+        # as the ledger has it: nothing, or another commit
+        await operator.sees("v41 → v42" if fails else "sales.orders moved from v41 to v42 since this plan")
+        assert ("RESTORE" in operator.screen) is fails
+
+
+async def test_no_version_is_promised_while_an_undo_runs_in_the_table(backend: FakeBackend) -> None:
+    backend.hold("undo")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees("Undo operation", "ctrl+y  undo")
+        await operator.press("ctrl+y", "2", "c")
+        await operator.sees("planned at v41", "The undo in sales.orders runs now")
+        backend.release("undo")
+        await operator.sees("v41 → v42")
 
 
 async def test_a_plan_that_was_committed_elsewhere_says_so_even_in_the_dialog_that_asks(backend: FakeBackend) -> None:

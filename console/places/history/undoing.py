@@ -102,7 +102,7 @@ class Undoing(Place):
             return
         operation_id = uuid.uuid4().hex
         self._undoing = operation_id
-        self.console_app.begin(Job(operation_id, "undoing", undo_plan.undo_id, undo_plan.table))
+        self.console_app.begin(Job(operation_id, "undoing", undo_plan.undo_id, undo_plan.table, undo_plan.path))
 
         def undo() -> Outcome:
             return self.backend.undo(undo_plan, operation_id=operation_id, on_progress=lambda _: None)

@@ -273,8 +273,8 @@ class StatementPlace(LedgerPlace):
         self.pane.plan_is_wanted = False
         operation = Operation(uuid.uuid4().hex, kind, self._typed(), self.pane.origin)
         self.operation = operation
-        table = self.plan.target.name if self.plan is not None else ""
-        self.console_app.begin(Job(operation.operation_id, kind, self.plan_id, table))
+        table, path = (self.plan.target.name, self.plan.target.path) if self.plan is not None else ("", "")
+        self.console_app.begin(Job(operation.operation_id, kind, self.plan_id, table, path))
         self.query_one("#running", Running).start(kind, projection.milliseconds if projection is not None else None)
         self.refresh_bindings()
         return operation
