@@ -119,6 +119,7 @@ class HelpDialog(Dialog[None]):
         signs = self.console_app.glyphs
         legend = f"{signs.exact} exact, to the row; {signs.estimated} estimated; {signs.unknown} unknown."
         lines.append(sentence(f"Signs: {legend}"))
+        lines.append(sentence("Tab goes to the next part of the screen, shift+tab to the one before."))
         lines.append(sentence("Hold shift while dragging to select text with the mouse."))
         return lines
 

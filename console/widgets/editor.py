@@ -135,6 +135,13 @@ class SqlEditor(SqlText):
         Binding("ctrl+n", "offer_next", "another", show=False, id="editor.offer_next", tooltip="Offer another word"),
         # the key is handled in on_key: the text area takes it before bindings are asked
         Binding("escape", "leave", "leave the text", id="editor.leave", tooltip="Leave the editor"),
+        # what these do is done by the text area, and not everybody knows it
+        Binding(
+            "ctrl+z", "undo", "undo", show=False, id="editor.undo", tooltip="Take the last change of the text back"
+        ),
+        Binding("ctrl+y", "redo", "redo", show=False, id="editor.redo", tooltip="Make that change again"),
+        Binding("f6", "select_line", "select line", show=False, id="editor.select_line", tooltip="Select the line"),
+        Binding("f7", "select_all", "select all", show=False, id="editor.select_all", tooltip="Select the whole text"),
     ]
 
     class Left(Message):

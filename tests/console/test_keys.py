@@ -165,7 +165,7 @@ def test_every_key_that_a_sentence_names_is_that_of_an_action() -> None:
 
 def test_no_sentence_names_a_default_key_of_the_console() -> None:
     """Those that are left are keys of Textual's own widgets, or are not to be changed."""
-    allowed = {"ctrl+c copies", "ctrl+n offers", "ctrl+z in"}
+    allowed = {"ctrl+c copies", "ctrl+n offers"}
     named = re.compile(r"\b(?:F[0-9]+|ctrl\+[a-z])\b(?: \w+)?|\b[a-zA-Z] (?:plans|makes|takes|cancels|starts|lists)\b")
     for text in strings_of_the_console():
         found = set(named.findall(text)) - allowed if " " in text else set()
@@ -279,6 +279,33 @@ async def test_the_help_on_a_text_lists_no_key_that_is_typed_into_it(backend: Fa
         now = {key for title in told if not title.endswith(("not now", "after esc")) for key in told[title]}
         assert not {key for key in now if len(key) == 1 or key.startswith("shift+")}
         assert told["Keys of this place, after esc"] == ["y"]
+
+
+KNOWN_TO_ALL = (
+    *("cursor", "delete", "page", "scroll", "home", "end", "cut", "copy", "paste", "submit", "toggle"),
+    *("screen.copy", "app.focus"),
+)
+"""How the actions of Textual's own keys begin that any text, list or page has."""
+
+
+@pytest.mark.parametrize("keys", [*"123456", ("2", "ctrl+t")])
+async def test_the_help_tells_of_every_key_that_does_something_but_those_that_everybody_knows(
+    backend: FakeBackend, keys: tuple[str, ...]
+) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press(*keys)
+        await operator.until(lambda: operator.app.focused)
+        active = operator.app.screen.active_bindings
+        dialog = await operator.help("f1")
+        told = {key for found in keys_told(dialog).values() for key in found}
+        missing = {key_name(key): one.binding.action for key, one in active.items() if key_name(key) not in told}
+        assert not {
+            key: action
+            for key, action in missing.items()
+            if not key.startswith(("super+", "ctrl+shift+")) and not action.startswith(KNOWN_TO_ALL)
+        }
+        assert "Tab goes to the next part of the screen" in " ".join(one.body.plain for one in dialog.help_text())
 
 
 async def test_the_help_on_a_dialog_lists_no_key_of_the_place_below(backend: FakeBackend) -> None:

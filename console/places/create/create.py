@@ -141,8 +141,10 @@ class CreatePlace(FormSqlPlace):
         self._asking = True
         dialog = ConfirmDialog(
             "The SQL was edited by hand",
-            "The form would write its own text in its place, without what it cannot say. The text of now is kept in "
-            "the drafts folder, and ctrl+z in the SQL brings it back.",
+            self.with_keys(
+                "The form would write its own text in its place, without what it cannot say. The text of now is kept "
+                "in the drafts folder, and {editor.undo} in the SQL brings it back."
+            ),
             confirm_label="replace it",
             refuse_label="Keep the SQL",
         )

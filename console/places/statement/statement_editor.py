@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
-UNDONE = "text before is kept: ctrl+z in the editor, or"
+UNDONE = "text before is kept: {editor.undo} in the editor, or"
 EDITED = "{} was edited; Spark has not checked it yet."
 
 
@@ -153,7 +153,8 @@ class ComposePane(Vertical, Asking):
             except OSError as error:
                 self.notify(f"The text before could not be put aside: {error}", severity="warning")
             else:
-                self.notify(f"The {kept_by} drafts/{kept.with_suffix(end).name if kept else ''}.")
+                told = self.place.with_keys(f"The {kept_by} drafts/")
+                self.notify(f"{told}{kept.with_suffix(end).name if kept else ''}.")
         if is_own or self.editor.history.undo_stack:
             self.editor.replace_all(sql)
         else:
