@@ -78,12 +78,14 @@ def _is_compaction_of(commit: Commit, one: Commit) -> bool:
     return one.operation == OPTIMIZE and commit.plan_id is not None and ids == (commit.plan_id, commit.op_id)
 
 
-def of_another_table(spark: SparkSession, name: str, table_id: str, version: int) -> tuple[Deviation, ...]:
+def of_another_table(
+    spark: SparkSession, name: str, table_id: str, version: int, *, is_restored: bool = False
+) -> tuple[Deviation, ...]:
     """What tells that a commit went into another table than the one that had ``table_id`` at ``version``, which was
-    dropped and made anew between the last look and the statement: neither MERGE nor RESTORE takes a table's id.
-    Raises EngineError."""
+    dropped and made anew between the last look and the commit: neither MERGE nor RESTORE takes a table's id.
+    ``is_restored``: the commit is a RESTORE. Raises EngineError."""
     try:
-        actual = now_id(spark, name, (table_id, version))
+        actual = now_id(spark, name, (table_id, version), is_restored=is_restored)
     except EngineError as error:
         if is_missing(error):
             return ()  # dropped since

@@ -243,8 +243,7 @@ def _restored(
                 lost = lost_since(spark, table, undo_plan.path, undo_plan.table_id, checked, None)
         raise_lost(lost, history, op_id)
     with given_up_if_unknown(history, op_id, known=commit is not None):
-        # a RESTORE brings back the id of its version, which differs if a REPLACE came after it
-        other = of_another_table(spark, table, undo_plan.table_id, checked) if commit else ()
+        other = of_another_table(spark, table, undo_plan.table_id, checked, is_restored=True) if commit else ()
         outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
         if history:
             history.undone(op_id, outcome)

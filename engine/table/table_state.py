@@ -134,15 +134,16 @@ def state_columns(schema: StructType) -> tuple[StateColumn, ...]:
     )
 
 
-def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = None) -> str:
+def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = None, *, is_restored: bool = False) -> str:
     """The id of the table, which another table of the same name does not have. Raises EngineError.
 
     A REPLACE keeps counting versions under a new id. Then ``since``, an id and a version, is searched in the log: if it
-    is there, its id is returned.
+    is there, its id is returned. So it is after a RESTORE (``is_restored``), which brings back the id of its version,
+    whosever log it commits to.
     """
     detail = collected(spark, f"DESCRIBE DETAIL {name}")[0]
     now = str(detail["id"])
-    if since is None or now == since[0]:
+    if since is None or (now == since[0] and not is_restored):
         return now
     try:
         return logged_table(spark, str(detail["location"]), since[1]).table_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,8 @@ def test_a_server_killed_with_its_client_is_asked_through_the_next(tmp_path: Pat
     from engine.session.server import find_server, stop_server
 
     home = tmp_path / "home"
-    with connect("local[2]", home=home, confs=TEST_CONFS) as session:
+    with ExitStack() as sessions:
+        session = sessions.enter_context(connect("local[2]", home=home, confs=TEST_CONFS))
         counted = Counted(session, home, History(ledger_path(home)), tmp_path)
         for point in ("the MERGE runs", "the MERGE has returned"):
             file, plan = counted.saved_plan()
@@ -200,10 +202,10 @@ def test_a_server_killed_with_its_client_is_asked_through_the_next(tmp_path: Pat
             assert server is not None
             os.kill(server.pid, signal.SIGKILL)
             assert wait_gone(server.pid, server.process_started, 10)
-            with connect("local[2]", home=home, confs=TEST_CONFS) as next_session:
-                counted.session, counted.spark = next_session, next_session.spark
-                _, mine = counted.after_crash(plan.statement.sql)
-                committed = counted.check(mine)
-                print(f"server killed where {point}: {[one.status for one in mine]}")
-                counted.apply_again(plan, committed)
+            session = sessions.enter_context(connect("local[2]", home=home, confs=TEST_CONFS))
+            counted.session, counted.spark = session, session.spark
+            _, mine = counted.after_crash(plan.statement.sql)
+            committed = counted.check(mine)
+            print(f"server killed where {point}: {[one.status for one in mine]}")
+            counted.apply_again(plan, committed)
     stop_server(home)

@@ -141,7 +141,7 @@ NOT_DERIVED = {
     "t.id = s.f": "the source's double and the target's bigint are compared in a type of neither",
     "t.f = s.f": "double is not among the types whose statistics every writer keeps exactly",
     "t.id = s.id AND t.v > 5": MAY_RAISE,
-    "t.id = s.id AND upper(t.v) = 'X'": MAY_RAISE,
+    "t.id = s.id AND 1 / length(t.v) > 0": MAY_RAISE,
 }
 
 

@@ -629,15 +629,15 @@ def test_a_condition_that_is_null_alone(shop: Any, clauses: str, outcome: str, v
 
 
 def test_identity_columns_take_no_values_of_ours(shop: Any) -> None:
-    shop.sql("CREATE TABLE numbered (key BIGINT GENERATED ALWAYS AS IDENTITY, id BIGINT, n INT) USING delta")
+    shop.sql("CREATE TABLE counting (key BIGINT GENERATED ALWAYS AS IDENTITY, id BIGINT, n INT) USING delta")
     for clauses, condition in (
         (UPDATE + "key = s.id", "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"),
         (INSERT + "(key, id) VALUES (s.id, s.id)", "DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED"),
     ):
         with pytest.raises(EngineError) as refused:
-            plan(shop, merge("numbered", clauses))
-        assert refused.value.condition == condition == refused_by_delta(shop, merge("numbered", clauses))
-    sql = merge("numbered", INSERT + "(id, n) VALUES (s.id, s.n)")
+            plan(shop, merge("counting", clauses))
+        assert refused.value.condition == condition == refused_by_delta(shop, merge("counting", clauses))
+    sql = merge("counting", INSERT + "(id, n) VALUES (s.id, s.n)")
     assert {sample.unknown for sample in plan(shop, sql, rows=1).samples} == {("key",)}
     commits(shop, sql)
 

@@ -93,7 +93,7 @@ def test_a_later_merge_that_was_taken_back_already_is_not_lost(
     assert (looked.lost, looked.taken_back) == ((), ("v2 MERGE, undone by v3",))
     # nothing is to be accepted
     assert undo(spark, looked, history=history).kept
-    assert [one.status for one in history.list()] == ["applied", "applied", "undone", "undone"]
+    assert [one.status for one in history.list()] == ["applied", "overwritten", "undone", "undone"]
     assert spark.sql("SELECT count(*), count_if(v = 'new') FROM t").collect()[0][:] == (10, 0)
 
 

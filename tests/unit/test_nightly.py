@@ -1,11 +1,14 @@
-"""What is left to the night is there: no name of a test that was renamed stays behind."""
+"""What is left to the night is there: no name of a test, or of where one dies, stays behind when that is renamed."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
+from tests.crash.dying import APPLYING, PLANNING
 from tests.nightly import KEPT
 
 TESTS = Path(__file__).parent.parent
@@ -25,3 +28,10 @@ def test_each_case_that_is_named_is_there(function: str, kept: tuple[str, ...]) 
     # a fixture for both kinds of sessions puts the kind before the case
     cases = [case.removeprefix("connect-").removeprefix("classic-") for case in kept]
     assert [case for case in cases if f'"{case}"' not in text] == []
+
+
+@pytest.mark.parametrize("point", (PLANNING | APPLYING))
+def test_each_place_to_die_is_there(point: str) -> None:
+    place, _ = (PLANNING | APPLYING)[point]
+    module, _, name = place.partition(":")
+    assert callable(attrgetter(name)(import_module(module)))

@@ -87,7 +87,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(module, "whereabouts", lambda _: Whereabouts())
     monkeypatch.setattr(module, "_check_version", lambda *_: None)
     monkeypatch.setattr(module, "check_still_ours", lambda *_: None)
-    monkeypatch.setattr(module, "of_another_table", lambda *_: ())
+    monkeypatch.setattr(module, "of_another_table", lambda *_, **__: ())
     return FullDisk()
 
 
