@@ -70,6 +70,8 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send("/")
     terminal.sees("F1 help")
     terminal.send(f"{schema}.orders{ENTER}")
+    # enter opens what is under the cursor: the table, once its schema is listed
+    terminal.sees(f"{schema} (1)")
     terminal.sees("? help")
     terminal.send(ENTER)
     terminal.sees("v2")
@@ -90,7 +92,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send("3")
     terminal.sees("applied, kept")
     terminal.send(DOWN)
-    terminal.sees("numTargetRowsUpdated")
+    terminal.sees("numTargetRowsInserted")
     terminal.send("u")
     terminal.sees("ctrl+y  undo")
     terminal.send(CTRL_Y)
