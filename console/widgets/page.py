@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import count
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
@@ -113,6 +114,15 @@ class Table:
                 name = next(one for one in others if one.casefold() not in known and one.casefold() not in names)
             names[name.casefold()] = name
         return list(names.values())
+
+
+def with_values(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
+    """The columns of ``rows`` of data, whose cells are shown made visible and exported as they are."""
+    return [replace(column, value=partial(_cell_of, rows, at)) for at, column in enumerate(columns)]
+
+
+def _cell_of(rows: Sequence[Row], at: int, row: int) -> str | None:
+    return rows[row][at]
 
 
 @dataclass(frozen=True)

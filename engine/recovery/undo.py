@@ -64,7 +64,7 @@ RAISE_RETENTION = "RAISE_RETENTION"
 """What must be accepted if a table property is raised first."""
 NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
 """The error if files or log entries of the version before are gone, or if no commit may bring it back."""
-RESTORING = "RESTORE"
+RESTORING, DROPPING = "RESTORE", "DROP TABLE"
 """The phase in which Delta restores: only Spark can end it."""
 
 
@@ -216,7 +216,7 @@ def undo(
             check_still_ours(spark, undo_plan)
         else:
             _check_version(spark, undo_plan, undo_plan.version)
-        say(Progress(phase=RESTORING, stage="writing"))
+        say(Progress(phase=DROPPING if is_drop else RESTORING, stage="writing"))
         op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
         with given_up_if_interrupted(spark, history, op_id):
             return (dropped if is_drop else _restored)(spark, undo_plan, history, op_id, say)

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from console.places.statement.file_classes import by_share, by_size, by_touch
-from console.widgets.page import Column, FileMap, Full, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.widgets.page import (
+    Column,
+    FileMap,
+    Full,
+    Head,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    facts,
+    sentence,
+    signed,
+    with_values,
+)
 from console.words import change_rows, expectation_sentences, plan_summary
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
@@ -151,8 +164,9 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql=sql)
     if refused is not None and refused.rows:
         names = list(refused.rows[0])
-        cells = [tuple(grid_cell(row.get(name)) for name in names) for row in refused.rows]
-        return Page(tuple(head), Table([Column(name) for name in names], cells))
+        values = [tuple(row.get(name) for name in names) for row in refused.rows]
+        cells = [tuple(map(grid_cell, row)) for row in values]
+        return Page(tuple(head), Table(with_values(map(Column, names), values), cells))
     if not head:
         nothing = "No target row is matched twice, and no constraint is broken."
         head.append(signed(glyphs.ok, "$text-success", nothing))

@@ -11,7 +11,7 @@ from console.places.statement.file_classes import by_size
 from console.places.tables.scan_page import scan_page
 from console.places.tables.statistics_page import bounds, statistics_page
 from console.places.tables.table_shown import Shown
-from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence
+from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence, with_values
 from console.words import column_sentences
 from console.words.format import count, local_time, number, parse_time, short_id, size
 from console.words.visible import visible
@@ -214,7 +214,7 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     whole = f"{cut.capitalize()}.{fewer}" if cut else "Enter shows a row in full."
     text = sentence(f"{count(len(rows), 'row')}{when}; {more}. {whole}")
     empty = "Chance gave no row." if percent is not None else f"This table has no rows{when}."
-    return Page((text,) if rows else (), Table(columns, rows, empty, cut=cut))
+    return Page((text,) if rows else (), Table(with_values(columns, page.rows), rows, empty, cut=cut))
 
 
 def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:

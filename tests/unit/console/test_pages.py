@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -12,14 +13,15 @@ from console.places.merge.saved import recent_choices
 from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
 from console.places.statement.create_pages import table_page
+from console.places.statement.export import as_json
 from console.places.statement.plan_pages import VIEWS
-from console.places.tables.table_pages import advice_page, columns_page, versions_table
+from console.places.tables.table_pages import advice_page, columns_page, rows_page, versions_table
 from console.places.tables.table_shown import Shown
 from console.widgets.page import Page
 from console.words.glyphs import UNICODE
 from console.work import Failure
 from engine.explore.layout_advice import MERGES
-from engine.model.browse import Column, TableVersion
+from engine.model.browse import Column, RowPage, TableVersion
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, OperationStatus
 from engine.model.plan import Refused
@@ -261,3 +263,13 @@ def test_the_versions_of_a_table_name_their_users_where_any_has_one() -> None:
         table = versions_table(versions)
         assert [one.label for one in table.columns] == ["version", "time", "operation", *labels, "what it did", "by"]
         assert {len(row) for row in table.rows} == {5 + len(labels)}
+
+
+def test_a_row_is_shown_made_visible_and_exported_as_it_is() -> None:
+    texts = ("a\nb", "a\\nb", "\x1b[31m", None)
+    page = RowPage(columns=(Column(name="v", type="string"),), rows=tuple((text,) for text in texts))
+    backend: Any = SimpleNamespace(table_rows=lambda *_: page)
+    table = rows_page(backend, Shown("t", rows=10), a_detail("t")).table
+    assert table is not None
+    assert [row[0] for row in table.rows] == ["a\\nb", "a\\nb", "\\x1b[31m", None]
+    assert [json.loads(line)["v"] for line in as_json(table).splitlines()] == list(texts)
