@@ -203,9 +203,8 @@ def _plan_analyzed(
                     if options.derive
                     else scan_as_typed(spark, merge, source, log)
                 )
-            # inserting alone, a MERGE prunes partitions as a read does, and fails like one
-            files = () if runs_insert_only(merge.typed, confs) else scan.scan.before
-            with confs_set(spark, merge_reads(spark, merge, files)):
+            inserts = runs_insert_only(merge.typed, confs)
+            with confs_set(spark, merge_reads(spark, merge, scan.scan.before, prunes=inserts)):
                 findings = match(spark, basis, attempt, source, scan, options, clock)
                 return with_expectations(spark, findings, options, clock)
 

@@ -16,7 +16,7 @@ from engine.model.plan import Plan
 from engine.preflight.advice import MUST_ACCEPT
 from engine.preflight.assignments import assignments
 from engine.preflight.rows_after import rows_after
-from engine.preflight.target_reads import describe_detail, partitioned_files, target_columns
+from engine.preflight.target_reads import describe_detail, doubtful_files, target_columns
 from engine.preflight.target_rules import TargetRules, target_rules
 from engine.spark.confs import confs_set
 from engine.spark.spark_errors import collected
@@ -66,7 +66,7 @@ def row_deviations(spark: SparkSession, plan: Plan, clone: str, version: int) ->
     try:
         detail = describe_detail(spark, merge.target_name)
         columns = target_columns(spark, merge, detail)
-        with confs_set(spark, merge_reads(spark, merge, partitioned_files(spark, merge, detail, columns))):
+        with confs_set(spark, merge_reads(spark, merge, doubtful_files(spark, merge, detail, columns))):
             names = _rows_after(spark, merge, source, target_rules(spark, merge, columns, detail), view)
             sides = [f"SELECT {names} FROM {one}" for one in (view, f"{clone} VERSION AS OF {version}")]
             for metric, (first, second) in (("rows missing", sides), ("rows too many", sides[::-1])):

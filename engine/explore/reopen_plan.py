@@ -13,7 +13,7 @@ from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.preflight.assignments import assignments
 from engine.preflight.planned_merge import PlannedMerge
-from engine.preflight.target_reads import describe_detail, partitioned_files, target_columns
+from engine.preflight.target_reads import describe_detail, doubtful_files, target_columns
 from engine.preflight.target_rules import target_rules
 from engine.table.column_rules import CHECK
 from engine.table.commits import current_version
@@ -46,7 +46,7 @@ def planned_merge(spark: SparkSession, plan: Plan) -> PlannedMerge:
     detail = describe_detail(spark, merge.target_name)
     columns = target_columns(spark, merge, detail)
     rules = target_rules(spark, merge, columns, detail)
-    files = partitioned_files(spark, merge, detail, columns)
+    files = doubtful_files(spark, merge, detail, columns)
     return PlannedMerge(merge, source, rules, assignments(spark, merge, rules), files)
 
 

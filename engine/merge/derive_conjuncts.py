@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge, Expression, Key
 from engine.merge.derive_generated import derive_generated
 from engine.merge.derive_ranges import in_one_of, key_ranges
-from engine.merge.exact_statistics import lower_bound, upper_bound, why_not_exact
+from engine.merge.exact_statistics import TEXTS_IN_LOG, has_odd_bound, lower_bound, upper_bound, why_not_exact
 from engine.model.plan import Splice
 from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
@@ -28,6 +28,7 @@ from engine.sql.char_types import compared_type
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, one_of, printed, within
 from engine.sql.resolve import resolve
 from engine.sql.sql_text import is_name_of
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
 NO_BOUNDS = "the source has no key that is not NULL, or one that is too long, too odd or too old to be compared safely"
+ODD_BOUND = "a file's statistics of this column are of another type than the column"
 # A MERGE reads NULL if a partition value does not fit the column's type; a predicate on that column fails with it.
 NO_VALUE = "CAST_INVALID_INPUT"
 ODD_PARTITION = "a partition of the table has a value that is none of the column's type"
@@ -75,6 +77,21 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
     return why_not_exact(source) or (MAY_RAISE if any(merge.may_raise(e.text) for e in merge.on) else "")
 
 
+def bounded_by_texts(merge: AnalyzedMerge) -> tuple[Key, ...]:
+    """Those of :func:`bounded_keys` of which files may have an odd bound."""
+    return tuple(key for key in bounded_keys(merge) if _type(merge, key) in TEXTS_IN_LOG)
+
+
+def without_odd_bounds(merge: AnalyzedMerge, bounds: Sequence[Bounds], files: Sequence[LogFile]) -> tuple[Bounds, ...]:
+    """``bounds`` without those of keys of which one of ``files``, with their statistics, has an odd bound."""
+    odd = {
+        key
+        for key in bounded_by_texts(merge)
+        if any(has_odd_bound(file.stats, key.target.target_columns[0]) for file in files)
+    }
+    return tuple(one for one in bounds if one.key not in odd)
+
+
 def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:
     """The least and greatest of each bounded key, for the select list of an aggregate over the frozen source."""
     items = []
@@ -101,8 +118,8 @@ def derive_conjuncts(
     columns: Sequence[LoggedColumn],
     partition_columns: Collection[str],
 ) -> tuple[DerivedConjunct, ...]:
-    """One for each key of ON, what its bounds say of the target, or why nothing is derived; and one for each partition
-    column that is generated from such a key.
+    """One for each key of ON, what its ``bounds`` say of the target, or why nothing is derived; and one for each
+    partition column that is generated from such a key. A key without bounds has odd ones in the log.
 
     A partition column is held to the very values that the frozen source ``view`` has, where they are few.
     """
@@ -111,6 +128,8 @@ def derive_conjuncts(
     for key in merge.keys:
         column, because = key.target.typed, why_not(merge, key)
         text = ""
+        if not because and key not in by_key:
+            because = ODD_BOUND
         if not because:
             low, high = by_key[key].low, by_key[key].high
             if low is None or high is None:

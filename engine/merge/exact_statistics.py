@@ -2,7 +2,8 @@
 
 A conjunct that is derived from a key makes Delta skip files that it would otherwise read, so a bound in the log that is
 narrower than its file loses matches: their source rows are inserted a second time. delta-rs writes decimals as doubles,
-and those without digits after the point as 64-bit integers; doubles leave NaN out; others cut texts and times off.
+and those without digits after the point as 64-bit integers; doubles leave NaN out; others cut texts and times off. A
+bound may also be of another type than Delta's: an object for a text reads as the text of its JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from datetime import date, datetime, timezone
 
 from engine.sql.literals import DECIMAL, INTEGERS, literal
+from engine.table.log_file import statistics_of
 
 EXACT_STATISTICS = (*INTEGERS, "date", "timestamp", "string", "boolean")
 """Beside these, decimals of at most EXACT_DIGITS."""
@@ -27,6 +29,9 @@ ROUNDED_MICROS = 1_000_000
 CUT_CHARACTERS, CUT_BYTES = 32, 64
 # below it texts have one order in UTF-8, as Spark has it, and in UTF-16, as Java's strings have it
 FIRST_SURROGATE = "\ud800"
+
+TEXTS_IN_LOG = ("string", "timestamp")
+"""The types whose bounds are texts in the log, and which Delta reads from what is no text, too: a number is seconds."""
 
 # how partition values are written that every cast reads; the first that matches the type
 PARTITION_TEXTS = (
@@ -53,6 +58,13 @@ def why_not_exact(type_: str) -> str:
     if int(decimal[1]) > EXACT_DIGITS:
         return f"{type_} has more than {EXACT_DIGITS} digits, and some writers keep its statistics as doubles"
     return ""
+
+
+def has_odd_bound(stats: str | None, column: str) -> bool:
+    """Whether the statistics of a file have a bound of ``column``, of a type of TEXTS_IN_LOG, that is no text."""
+    statistics = statistics_of(stats)
+    bounds = (statistics.get(end, {}).get(column) for end in ("minValues", "maxValues"))
+    return any(bound is not None and not isinstance(bound, str) for bound in bounds)
 
 
 def lower_bound(type_: str, key: str | None) -> str | None:

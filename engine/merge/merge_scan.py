@@ -15,6 +15,7 @@ from engine.merge.derive_conjuncts import (
     leave_gaps_out,
     not_derived,
     with_conjuncts,
+    without_odd_bounds,
 )
 from engine.merge.prepare_delta_scan import DeltaScan, TargetLog, prepare_delta_scan
 from engine.merge.prepare_source import PreparedSource
@@ -81,7 +82,7 @@ def scan_with_bounds(
         fewer = len(after.after) < len(scan.scan.after)
         return MergeScan(with_bounds, scan.as_typed, after, derived) if fewer else scan
 
-    keys = (spark, merge, source.view, source.bounds)
+    keys = (spark, merge, source.view, without_odd_bounds(merge, source.bounds, first.as_typed.after))
     derived = derive_conjuncts(*keys, columns, log.partition_columns)
     scan = narrowed(MergeScan(merge, first.as_typed, first.as_typed, derived), derived)
     if len(scan.scan.after) > 1:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.merge.analyze import AnalyzedMerge, Expression
-from engine.merge.exact_statistics import is_odd_partition, why_not_exact
+from engine.merge.exact_statistics import TEXTS_IN_LOG, has_odd_bound, is_odd_partition, why_not_exact
 from engine.model.scan import Scan
 from engine.spark.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.spark.input_files import files_of_query
@@ -37,17 +37,25 @@ ABSOLUTE = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 COMPARISON = re.compile(r"^\s*[\w.`]+\s*(=|==|<=>|<|>|<=|>=|<>|!=)\s*[\w.`]+\s*$")
 
 
-def merge_reads(spark: SparkSession, merge: AnalyzedMerge, files: Iterable[LogFile] = ()) -> dict[str, str]:
+def merge_reads(
+    spark: SparkSession, merge: AnalyzedMerge, files: Iterable[LogFile] = (), *, prunes: bool = False
+) -> dict[str, str]:
     """The confs for queries that stand for the MERGE and read its target, whose files are ``files``.
 
     A join of such a query skips files by what the optimizer infers of the target from the source, and prunes partitions
     by keys that are not NULL; a MERGE does neither. That is harmless, but for bounds in the log that are not exact, and
-    for partition values that do not fit their type.
+    for bounds and partition values that do not fit their type. ``prunes``: this MERGE inserts alone, so it prunes
+    partitions as a read does, and fails like one.
     """
     types = {column.name: column.type for column in merge.target_schema}
-    compared = (*merge.on, *(e for clause in merge.matched for e in clause))
-    inexact = any(why_not_exact(types[name]) for e in compared for name in e.target_columns)
-    odd = any(is_odd_partition(types.get(name, ""), value) for file in files for name, value in file.partition.items())
+    compared = {name for e in (*merge.on, *(e for one in merge.matched for e in one)) for name in e.target_columns}
+    inexact = any(why_not_exact(types[name]) for name in compared)
+    texts = [name for name in compared if types[name] in TEXTS_IN_LOG]
+    odd = any(
+        (not prunes and any(is_odd_partition(types.get(name, ""), value) for name, value in file.partition.items()))
+        or any(has_odd_bound(file.stats, name) for name in texts)
+        for file in files
+    )
     return {**AS_MERGE_READS, **(without_rules(spark, ONLY_IN_READS) if inexact or odd else {})}
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.merge.analyze import AnalyzedMerge
+from engine.merge.derive_conjuncts import bounded_by_texts
 from engine.merge.plan_writes import TableTraits
 from engine.preflight.assignments import ClauseAssignments, assignments
 from engine.preflight.target_rules import TargetRules, target_rules
@@ -76,15 +77,17 @@ def target_detail(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any])
 
 
 def target_files(spark: SparkSession, merge: AnalyzedMerge, columns: tuple[LoggedColumn, ...]) -> tuple[LogFile, ...]:
-    """Reads the log."""
-    return logical_names(list_files(spark, merge.path, merge.version), columns)
+    """Reads the log, with the statistics where what is derived of keys depends on them."""
+    with_stats = bool(bounded_by_texts(merge))
+    return logical_names(list_files(spark, merge.path, merge.version, with_stats=with_stats), columns)
 
 
-def partitioned_files(
+def doubtful_files(
     spark: SparkSession, merge: AnalyzedMerge, detail: Any, columns: tuple[LoggedColumn, ...]
 ) -> tuple[LogFile, ...]:
-    """Those files where the table has partitions, whose values a read may stumble over (merge_reads); () elsewhere."""
-    return target_files(spark, merge, columns) if detail["partitionColumns"] else ()
+    """Those files where a read may stumble over their partition values or bounds (merge_reads); () elsewhere."""
+    is_doubtful = detail["partitionColumns"] or bounded_by_texts(merge)
+    return target_files(spark, merge, columns) if is_doubtful else ()
 
 
 def describe_target(

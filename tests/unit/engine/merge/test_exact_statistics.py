@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.merge.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
+from engine.merge.exact_statistics import (
+    EXACT_DIGITS,
+    has_odd_bound,
+    is_odd_partition,
+    lower_bound,
+    upper_bound,
+    why_not_exact,
+)
 
 
 @pytest.mark.parametrize("type_", ["tinyint", "smallint", "int", "bigint", "date", "timestamp", "string", "boolean"])
@@ -132,3 +139,18 @@ def test_bounds_of_a_time_are_a_second_wider() -> None:
 )
 def test_partition_values_that_a_predicate_may_fail_with(type_: str, value: str | None, odd: bool) -> None:
     assert is_odd_partition(type_, value) is odd
+
+
+@pytest.mark.parametrize("bound", ['{"text": "a"}', '["a"]', "7", "true"])
+@pytest.mark.parametrize("end", ["minValues", "maxValues"])
+def test_a_bound_that_is_no_text_is_odd(end: str, bound: str) -> None:
+    stats = f'{{"numRecords": 2, "{end}": {{"k": {bound}, "other": "a"}}, "nullCount": {{"k": 0}}}}'
+    assert has_odd_bound(stats, "k")
+    assert not has_odd_bound(stats, "other")
+
+
+@pytest.mark.parametrize(
+    "stats", [None, "{}", "no JSON", '{"minValues": {"k": "a"}, "maxValues": {"k": null}, "nullCount": {"k": 1}}']
+)
+def test_a_bound_that_is_a_text_or_not_there_is_not_odd(stats: str | None) -> None:
+    assert not has_odd_bound(stats, "k")
