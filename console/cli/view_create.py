@@ -11,13 +11,13 @@ from rich.text import Text
 
 from console.cli.sheet import QUIET
 from console.cli.view_plan import BOLD, ERROR, OK, POINTER, WARNING, facts, policy, signed, table, undo
-from console.words.create_sentences import DOES, changes, committing, headline, marks, rows_written
+from console.words.create_sentences import DOES, changes, columns, committing, headline, rows_written
 from console.words.format import duration, local_time, number, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.create_values import CreatePlan, TableState
+    from engine.model.create_values import CreatePlan
 
 
 def summary(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:
@@ -32,7 +32,7 @@ def page(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:
     origin = f"  plan {short_id(plan.plan_id)} {glyphs.dot} {local_time(plan.created_at, zone=True)}{took}"
     parts: list[RenderableType] = [summary(plan, glyphs), Text(origin, QUIET)]
     if plan.after is not None:
-        parts += [Text(""), Text("Columns", BOLD), Padding(_columns(plan.before, plan.after), (0, 0, 0, 2))]
+        parts += [Text(""), Text("Columns", BOLD), Padding(_columns(plan, glyphs), (0, 0, 0, 2))]
         parts += [Text(""), Text("Table", BOLD), Padding(facts(changes(plan, glyphs.becomes)), (0, 0, 0, 2))]
     if plan.promise and plan.refused is None:
         promised = {name: f"{number(value)} {glyphs.exact} exact" for name, value in plan.promise.items()}
@@ -58,16 +58,8 @@ def _verdict(plan: CreatePlan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.warning, WARNING, f"[{visible(one.code)}] {visible(one.sentence)} {visible(one.evidence)}")
 
 
-def _columns(before: TableState | None, after: TableState) -> RenderableType:
-    old = {column.name: column for column in before.columns} if before else {}
-    found = table("column", "type", "", "comment")
-    for column in after.columns:
-        was = old.get(column.name)
-        changed = "" if was == column or before is None else "new" if was is None else f"was {visible(was.type)}"
-        about = [mark for mark in (marks(column), changed) if mark]
-        found.add_row(visible(column.name), visible(column.type), ", ".join(about), visible(column.comment))
-    kept = {column.name for column in after.columns}
-    for column in before.columns if before else ():
-        if column.name not in kept:
-            found.add_row(visible(column.name), visible(column.type), "goes", "")
+def _columns(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:
+    found = table("", "column", "type", "", "comment")
+    for column in columns(plan, glyphs.becomes):
+        found.add_row(*column)
     return found

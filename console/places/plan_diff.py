@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from console.widgets.page import Column, Full, Page, Row, Table, sentence
 from console.words import plan_summary
-from console.words.create_sentences import facts
+from console.words.create_sentences import facts, in_a_line, in_words
 from console.words.format import local_clock, number, short_id, size
 from console.words.glyphs import Glyphs
 from console.words.schema_changes import evolution
@@ -87,7 +87,7 @@ def _of_create(one: CreatePlan) -> dict[str, str]:
         "target version": str(one.target.version) if one.target.version >= 0 else "none yet",
         "effect": one.effect,
         "because": one.because,
-        "columns": ", ".join(f"{each.name} {each.type}" for each in one.after.columns) if one.after else "",
+        "columns": "; ".join(in_a_line(in_words(each)) for each in one.after.columns) if one.after else "",
         "files that leave": number(one.files_removed if one.refused is None else 0),
         **(facts(one.after) if one.after else {}),
         **_of_any(one),

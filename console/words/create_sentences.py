@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from console.words.column_sentences import value_of
 from console.words.format import count, number, short_id, size
@@ -68,9 +68,50 @@ def as_text(plan: CreatePlan, becomes: str) -> str:
         lines.append(f"[{visible(plan.refused.condition)}] {visible(plan.refused.message)}")
     if plan.after is not None:
         lines += ["", *(f"{name}: {visible(text)}" for name, text in changes(plan, becomes).items() if text)]
-        lines += [f"column {visible(one.name)} {visible(one.type)} {marks(one)}".rstrip() for one in plan.after.columns]
+        for one in columns(plan, becomes):
+            lines.append(", ".join(filter(None, (f"column {in_a_line(one)}", one.change))))
     lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
     return "\n".join([*lines, "", plan.statement.sql])
+
+
+class ColumnWords(NamedTuple):
+    """A column in words. ``change`` is what the plan makes of it: new, changed, goes, or ""; the parts of one that is
+    changed read ``before → after``."""
+
+    change: str
+    name: str
+    type: str
+    marks: str
+    comment: str
+
+
+def columns(plan: CreatePlan, becomes: str) -> list[ColumnWords]:
+    """The columns that the plan leaves, then those that go. [] if the plan leaves no table."""
+    if plan.after is None:
+        return []
+    if plan.before is None:
+        return [in_words(column) for column in plan.after.columns]
+    before = {column.name: column for column in plan.before.columns}
+    found = []
+    for column in plan.after.columns:
+        was, now = before.pop(column.name, None), in_words(column)
+        if was is None:
+            now = now._replace(change="new")
+        elif was != column:
+            parts = (_beside(old, new, becomes) for old, new in zip(in_words(was)[2:], now[2:], strict=True))
+            now = ColumnWords("changed", now.name, *parts)
+        found.append(now)
+    return [*found, *(in_words(column)._replace(change="goes") for column in before.values())]
+
+
+def in_words(column: StateColumn) -> ColumnWords:
+    return ColumnWords("", visible(column.name), visible(column.type), marks(column), visible(column.comment))
+
+
+def in_a_line(column: ColumnWords) -> str:
+    """``id bigint, not null, comment the key``."""
+    comment = f"comment {column.comment}" if column.comment else ""
+    return ", ".join(filter(None, (f"{column.name} {column.type}", column.marks, comment)))
 
 
 def marks(column: StateColumn) -> str:
@@ -79,16 +120,17 @@ def marks(column: StateColumn) -> str:
     return ", ".join(filter(None, ("" if column.nullable else "not null", value)))
 
 
+def _beside(before: str, after: str, becomes: str) -> str:
+    return after if before == after else f"{before or '-'} {becomes} {after or '-'}"
+
+
 def changes(plan: CreatePlan, becomes: str) -> dict[str, str]:
     """Name → ``before → after``, or the one value if it stays. {} if the plan leaves no table."""
     if plan.after is None:
         return {}
     after = facts(plan.after)
     before = facts(plan.before) if plan.before else after
-    return {
-        name: after[name] if before[name] == after[name] else f"{before[name] or '-'} {becomes} {after[name] or '-'}"
-        for name in after
-    }
+    return {name: _beside(before[name], after[name], becomes) for name in after}
 
 
 def facts(state: TableState) -> dict[str, str]:

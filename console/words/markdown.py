@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.words import change_rows, expectation_sentences, plan_summary, undo_sentences
-from console.words.create_sentences import DOES, changes, committing, headline, rows_written
+from console.words.create_sentences import DOES, changes, columns, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, file_counts, pairs, sample_text
@@ -214,13 +214,18 @@ def _create_page(plan: CreatePlan) -> str:
         lines += [_undo_line(plan)] if plan.changes_something else []
         lines += [f"- ⚠️ {code(one.code)} {plain(one.sentence)} {plain(one.evidence)}" for one in plan.warnings]
     if plan.after is not None:
-        lines += ["", "| | |", "| --- | --- |"]
-        lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
-        lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
+        facts = changes(plan, "→").items()
+        lines += ["", *_table(("", ""), [(name, code(value)) for name, value in facts if value])]
+        lines += ["", *_table(("", "column", "type", "", "comment"), _create_columns(plan))]
     lines += _promise_lines(plan.promise, is_refused=plan.refused is not None)
     origin = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     lines += ["", fenced(plan.statement.script, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {origin}.", ""]
     return "\n".join(lines)
+
+
+def _create_columns(plan: CreatePlan) -> Iterator[Sequence[str]]:
+    for change, *parts in columns(plan, "→"):
+        yield (change, *(code(part) if part else "" for part in parts))
 
 
 def _details(summary: str, body: str) -> Iterator[str]:

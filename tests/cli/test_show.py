@@ -243,13 +243,16 @@ def test_a_create_says_what_becomes_of_the_table(shell: Shell, tmp_path: Path) -
     assert "replaces the table\n" in out
     assert "history will say REPLACE TABLE" in out
     assert "then the catalog entry is altered" in out
-    assert "not null, was int" in out
+    assert re.search(r"changed +id +int (→|->) bigint", out)
+    assert re.search(r"goes +old +string", out)
     assert "delta.columnMapping.maxColumnId=(known at the commit)" in out
     assert "[FILES_LEAVE_THE_VERSION]" in out
     assert shell("show", file, "--json").json == json.loads(plan.to_json())
     markdown = shell("show", file, "--markdown").out
     assert markdown.startswith("### REPLACE TABLE")
     assert "```sql\nREPLACE TABLE demo.orders" in markdown
+    assert "| changed | `id` | `int → bigint` | `- → not null` | `- → the key` |" in markdown
+    assert "| goes | `old` | `string` |  |  |" in markdown
 
 
 def test_a_create_that_is_refused_says_why(shell: Shell, tmp_path: Path) -> None:

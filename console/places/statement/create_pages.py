@@ -82,19 +82,9 @@ def _parts(state: TableState | None) -> dict[str, str]:
 
 
 def columns_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
-    after = plan.after.columns if plan.after is not None else ()
-    before = {column.name: column for column in plan.before.columns} if plan.before is not None else {}
-    rows: list[Row] = []
-    for column in after:
-        was = before.get(column.name)
-        word = "" if was == column or not before else "new" if was is None else f"{glyphs.changed} changed"
-        type_ = column.type if was is None or was.type == column.type else f"{was.type} {glyphs.becomes} {column.type}"
-        rows.append((word, *map(visible, (column.name, type_, sentences.marks(column), column.comment))))
-    kept = {column.name for column in after}
-    rows += [
-        ("goes", *map(visible, (column.name, column.type, sentences.marks(column), column.comment)))
-        for column in before.values()
-        if column.name not in kept and plan.after is not None
+    rows: list[Row] = [
+        (f"{glyphs.changed} changed" if change == "changed" else change, *parts)
+        for change, *parts in sentences.columns(plan, glyphs.becomes)
     ]
     columns = [Column(""), Column("column"), Column("type"), Column(""), Column("comment", fit="end")]
     return Page(table=Table(columns, rows, "The plan leaves no table, so there are no columns."))

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from console.cli import view_create
 from console.places.plan_diff import before_page
+from console.places.statement.create_pages import columns_page
 from console.words import create_sentences as words
+from console.words import markdown
 from console.words.glyphs import UNICODE
 from engine.model.create_values import CreateSource, CreateStatement, StateColumn
 from engine.model.plan import Refused
 from tests.engine.plans import make_create_plan
 
 NAME = "demo.orders"
+ADDED = StateColumn(name="new\n", type="date", nullable=False)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +81,51 @@ def test_what_there_is_beside_name_and_type(column: dict[str, Any], told: str) -
     assert words.marks(StateColumn(name="a", type="int", **column)) == told
 
 
+def test_what_becomes_of_each_column_is_told_before_and_after() -> None:
+    before, after = make_create_plan().before, make_create_plan().after
+    assert before is not None
+    assert after is not None
+    stays = StateColumn(name="s", type="int", default="1")
+    counted = StateColumn(name="n", type="bigint", generated_as="id + 1")
+    plan = make_create_plan(
+        before=before.model_copy(update={"columns": (*before.columns, stays, counted)}),
+        after=after.model_copy(
+            update={"columns": (*after.columns, stays, counted.model_copy(update={"generated_as": None}), ADDED)}
+        ),
+    )
+    assert words.columns(plan, "→") == [
+        ("changed", "id", "int → bigint", "- → not null", "- → the key"),
+        ("", "s", "int", "default 1", ""),
+        ("changed", "n", "bigint", "generated as id + 1 → -", ""),
+        ("new", "new\\n", "date", "not null", ""),
+        ("goes", "old", "string", "", ""),
+    ]
+    made = words.columns(plan.model_copy(update={"before": None}), "→")
+    assert made[0] == ("", "id", "bigint", "not null", "the key")
+    assert words.columns(plan.model_copy(update={"after": None}), "→") == []
+
+
+@pytest.mark.parametrize("told", ["text", "command line", "markdown", "page", "beside the plan before"])
+def test_every_output_tells_what_becomes_of_the_columns(told: str) -> None:
+    plan = make_create_plan()
+    console = Console(width=200)
+    with console.capture() as printed:
+        console.print(view_create.page(plan, UNICODE))
+    was = plan.model_copy(update={"after": plan.before})
+    outputs = {
+        "text": words.as_text(plan, "→"),
+        "command line": printed.get(),
+        "markdown": markdown.page(plan),
+        "page": str(columns_page(plan, UNICODE).table),
+        "beside the plan before": str(before_page(was, plan, UNICODE).table),
+    }
+    for part in ("id", "bigint", "not null", "the key", "old"):
+        assert part in outputs[told], part
+    if told != "beside the plan before":
+        for part in ("int → bigint", "goes"):
+            assert part in outputs[told], part
+
+
 def test_a_refused_plan_counts_nothing_that_would_be_written_or_leave() -> None:
     plan = make_create_plan(source=CreateSource(sql="s", num_rows=40), files_removed=3)
     assert words.rows_written(plan) == "writes 40 rows"
@@ -89,7 +139,7 @@ def test_a_refused_plan_counts_nothing_that_would_be_written_or_leave() -> None:
 def test_a_plan_as_text_holds_all_of_it() -> None:
     text = words.as_text(make_create_plan(refused=Refused(condition="X", message="no", hint="")), "→")
     assert "[X] no" in text
-    assert "column id bigint not null" in text
+    assert "column id int → bigint, - → not null, comment - → the key, changed\ncolumn old string, goes" in text
     assert "warning [FILES_LEAVE_THE_VERSION] 3 files (3,000 bytes) leave." in text
     assert text.endswith("\n\nREPLACE TABLE demo.orders (id BIGINT NOT NULL) USING delta")
     assert "delta.columnMapping.maxColumnId=(known at the commit)" in text
