@@ -126,7 +126,7 @@ def read_form(sql: str) -> TableForm | None:
 
 def _form_column(one: ColumnDefinition | StateColumn) -> FormColumn:
     value, expression = "", ""
-    if one.identity:
+    if one.counted is not None:
         value = "identity"
     elif one.generated_as is not None:
         value, expression = "generated", one.generated_as

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def value(column: Column) -> str:
     """``generated as year(day)``, ``identity by default, start 5, step 2``, ``default 0``; "" if it is NULL."""
-    identity = "" if column.identity is None else _counted(column.identity)
+    identity = "" if column.identity is None else counted(column.identity)
     return value_of(identity, column.generated_as, column.default)
 
 
@@ -25,6 +25,6 @@ def value_of(identity: str, generated_as: str | None, default: str | None) -> st
     return ", ".join(filter(None, parts))
 
 
-def _counted(identity: Identity) -> str:
+def counted(identity: Identity) -> str:
     how = "always" if identity.always else "by default"
     return f"identity {how}, start {identity.start}, step {identity.step}"

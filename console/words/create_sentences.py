@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from console.words.column_sentences import value_of
+from console.words.column_sentences import counted, value_of
 from console.words.format import count, number, short_id, size
 from console.words.visible import table_name, visible
 
@@ -116,7 +116,9 @@ def in_a_line(column: ColumnWords) -> str:
 
 def marks(column: StateColumn) -> str:
     """``not null, default 0``: what there is beside name, type and comment."""
-    value = value_of("identity" if column.identity else "", column.generated_as, column.default)
+    # the plan of an older version does not say how it counts
+    identity = counted(column.counted) if column.counted else "identity" if column.identity else ""
+    value = value_of(identity, column.generated_as, column.default)
     return ", ".join(filter(None, ("" if column.nullable else "not null", value)))
 
 

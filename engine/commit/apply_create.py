@@ -282,9 +282,15 @@ def state_deviations(promised: TableState, actual: TableState | None) -> list[De
     """The parts of the state that differ; what only the commit knew (None) cannot."""
     differences: list[Deviation] = []
     unknown = {key for key, value in promised.properties.items() if value is None}
+    # the plan of an older version does not say how an identity counts
+    uncounted = {one.name for one in promised.columns if one.identity and one.counted is None}
+
+    def columns(state: TableState) -> list[dict[str, object]]:
+        return [one.model_dump(exclude={"counted"} if one.name in uncounted else None) for one in state.columns]
+
     parts: tuple[tuple[str, Callable[[TableState], object]], ...] = (
         ("location", lambda state: state.location),
-        ("columns", lambda state: [column.model_dump() for column in state.columns]),
+        ("columns", columns),
         ("partitionColumns", lambda state: list(state.partition_columns)),
         ("clusteringColumns", lambda state: list(state.clustering_columns)),
         ("comment", lambda state: state.comment),

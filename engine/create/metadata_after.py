@@ -75,6 +75,7 @@ def columns_after(create: ParsedCreate, provided: Provided, before: TableState |
             update={
                 "generated_as": column.generated_as if kept_generated else None,
                 "identity": column.identity and kept_identity,
+                "counted": column.counted if kept_identity else None,
             }
         )
         for column in provided.columns

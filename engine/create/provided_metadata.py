@@ -165,7 +165,8 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
                 comment=column.comment,
                 default=column.default,
                 generated_as=column.generated_as,
-                identity=column.identity,
+                identity=column.counted is not None,
+                counted=column.counted,
             )
         )
     types = [(column.name, known.dataType) for column, known in zip(columns, schema.fields, strict=True)]

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_serializer
 
+from engine.model.browse import Identity
 from engine.model.plan import (
     FORMAT_VERSION,
     Checksum,
@@ -59,7 +60,8 @@ class CreateStatement(Value):
 class StateColumn(Value):
     """One column of a table. ``type`` as Spark prints it, CHAR and VARCHAR as declared.
 
-    ``default`` and ``generated_as`` are SQL text; ``identity`` says whether values are generated.
+    ``default`` and ``generated_as`` are SQL text; ``identity`` says whether values are generated, and ``counted`` how:
+    None of a column that is no identity, and in the plans of older versions.
     """
 
     name: str
@@ -69,6 +71,7 @@ class StateColumn(Value):
     default: str | None = None
     generated_as: str | None = None
     identity: bool = False
+    counted: Identity | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class TableState(Value):

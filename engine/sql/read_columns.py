@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from engine.model.browse import Identity
 from engine.sql.expressions import Reader
 from engine.sql.read_create_parts import read_string
 from engine.sql.sql_text import text_of
 from engine.sql.token_reader import NotReadError, read_list
 
+SEQUENCE = {"START": "WITH", "INCREMENT": "BY"}
 OF_A_TABLE = ("CHECK", "UNIQUE", "PRIMARY", "FOREIGN")
 OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")
 
@@ -18,8 +20,8 @@ OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")
 class ColumnDefinition:
     """A column: ``type``, ``default`` and ``generated_as`` are SQL text as typed, so are ``constraints``.
 
-    ``identity_as`` is GENERATED … AS IDENTITY with its numbers, "" if ``identity`` is False; ``commented`` is true for
-    an empty comment too.
+    ``counted`` is how an identity counts, and ``identity_as`` its GENERATED … AS IDENTITY as typed: None and "" if the
+    column is none; ``commented`` is true for an empty comment too.
     """
 
     name: str
@@ -28,7 +30,7 @@ class ColumnDefinition:
     comment: str
     default: str | None
     generated_as: str | None
-    identity: bool
+    counted: Identity | None = None
     identity_as: str = ""
     commented: bool = False
     constraints: tuple[str, ...] = ()
@@ -74,7 +76,6 @@ def _column(
         "comment": "",
         "default": None,
         "generated_as": None,
-        "identity": False,
     }
     type_ = text_of(sql, reader.tokens[at + 1 : end])
     constraints: list[str] = []
@@ -126,10 +127,29 @@ def _generated(sql: str, reader: Reader, at: int) -> tuple[dict[str, object], in
         expression = reader.expression(begin + 1)
         text = text_of(sql, reader.tokens[expression.start : expression.end])
         return {"generated_as": text}, reader.expect(expression.end, ")")
-    end = reader.expect(begin, "IDENTITY")
-    if reader.text(end) == "(":
-        end = reader.behind(end)
-    return {"identity": True, "identity_as": text_of(sql, reader.tokens[at:end])}, end
+    numbers, end = _sequence(reader, reader.expect(begin, "IDENTITY"))
+    counted = Identity(start=numbers.get("START", 1), step=numbers.get("INCREMENT", 1), always=not by_default)
+    return {"counted": counted, "identity_as": text_of(sql, reader.tokens[at:end])}, end
+
+
+def _sequence(reader: Reader, at: int) -> tuple[dict[str, int], int]:
+    """identityColSpec: (what START WITH and INCREMENT BY say, the place behind the bracket, if one is at ``at``)."""
+    numbers: dict[str, int] = {}
+    if reader.text(at) != "(":
+        return numbers, at
+    end = at + 1
+    while reader.text(end) != ")":
+        word = reader.word(end)
+        if word not in SEQUENCE or word in numbers:
+            raise NotReadError(end, "START WITH, INCREMENT BY, each once, or )")
+        begin = reader.expect(end + 1, SEQUENCE[word])
+        sign = "-" if reader.text(begin) == "-" else ""
+        digits = reader.text(begin + len(sign)).upper().removesuffix("L")
+        if not digits.isdecimal():
+            raise NotReadError(begin, "a whole number")
+        numbers[word] = int(sign + digits)
+        end = begin + len(sign) + 1
+    return numbers, end + 1
 
 
 OPTIONS: Mapping[str, Option] = {

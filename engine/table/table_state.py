@@ -103,12 +103,13 @@ def with_log(
 ) -> tuple[StateColumn, ...]:
     """``columns`` with generation expressions and identity, which no query shows."""
     logged = told_by_the_log(spark, path, version, features)
-    return tuple(
-        column.model_copy(update={"generated_as": of_log.generated_as, "identity": of_log.identity is not None})
-        if (of_log := logged.get(column.name))
-        else column
-        for column in columns
-    )
+    return tuple(_as_logged(column, of_log) if (of_log := logged.get(column.name)) else column for column in columns)
+
+
+def _as_logged(column: StateColumn, of_log: LoggedColumn) -> StateColumn:
+    counted = of_log.identity
+    update = {"generated_as": of_log.generated_as, "identity": counted is not None, "counted": counted}
+    return column.model_copy(update=update)
 
 
 def told_by_the_log(

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tests.engine.creates.case import CLUSTERED, LOG, MAPPED, PARQUET, PATH, ROWS, SRC, SRC_ROWS, Case, T
+from tests.engine.creates.case import (
+    CLUSTERED,
+    COUNTED,
+    COUNTING,
+    LOG,
+    MAPPED,
+    PARQUET,
+    PATH,
+    ROWS,
+    SRC,
+    SRC_ROWS,
+    Case,
+    T,
+)
 
 ENABLING = (
     *((f"enable{name}", "true") for name in ("DeletionVectors", "InCommitTimestamps", "RowTracking", "TypeWidening")),
@@ -25,6 +38,7 @@ CLUSTERED_ANEW = (
 )
 LIKED = (
     Case("like a Delta table", "CREATE TABLE t LIKE src", (SRC, SRC_ROWS), quick=True),
+    Case("like one with identities", "CREATE TABLE t LIKE src", (COUNTING, COUNTED)),
     Case("like, with properties", "CREATE TABLE t LIKE src TBLPROPERTIES ('x' = 'y')", (SRC,)),
     *(
         Case(
@@ -55,6 +69,7 @@ LIKED = (
 )
 CLONED = (
     Case("clone", "CREATE TABLE t SHALLOW CLONE src", (SRC, SRC_ROWS), quick=True),
+    Case("clone one with identities", "CREATE TABLE t SHALLOW CLONE src", (COUNTING, COUNTED)),
     Case("clone a version", "CREATE TABLE t SHALLOW CLONE src VERSION AS OF 0", (SRC, SRC_ROWS), quick=True),
     Case("clone a time", "CREATE TABLE t SHALLOW CLONE src TIMESTAMP AS OF '{time}'", (SRC, SRC_ROWS)),
     Case(

@@ -13,6 +13,7 @@ from console.places.statement.create_pages import columns_page
 from console.words import create_sentences as words
 from console.words import markdown
 from console.words.glyphs import UNICODE
+from engine.model.browse import Identity
 from engine.model.create_values import CreateSource, CreateStatement, StateColumn
 from engine.model.plan import Refused
 from tests.engine.plans import make_create_plan
@@ -103,6 +104,31 @@ def test_what_becomes_of_each_column_is_told_before_and_after() -> None:
     made = words.columns(plan.model_copy(update={"before": None}), "→")
     assert made[0] == ("", "id", "bigint", "not null", "the key")
     assert words.columns(plan.model_copy(update={"after": None}), "→") == []
+
+
+ONE = Identity(start=1, step=1, always=True)
+COUNTS = "identity always, start 1, step 1"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (ONE, ONE, COUNTS),
+        (ONE, None, f"{COUNTS} → -"),
+        (None, ONE, f"- → {COUNTS}"),
+        (ONE, Identity(start=5, step=1, always=True), f"{COUNTS} → identity always, start 5, step 1"),
+        (ONE, Identity(start=1, step=2, always=True), f"{COUNTS} → identity always, start 1, step 2"),
+        (ONE, Identity(start=1, step=1, always=False), f"{COUNTS} → identity by default, start 1, step 1"),
+    ],
+)
+def test_a_change_of_an_identity_is_told(before: Identity | None, after: Identity | None, told: str) -> None:
+    was, now = (StateColumn(name="id", type="bigint", identity=one is not None, counted=one) for one in (before, after))
+    plan = make_create_plan()
+    assert plan.before is not None
+    changes = {"before": plan.before.model_copy(update={"columns": (was,)})}
+    changes |= {"after": plan.before.model_copy(update={"columns": (now,)})}
+    change = "changed" if before != after else ""
+    assert words.columns(plan.model_copy(update=changes), "→") == [(change, "id", "bigint", told, "")]
 
 
 @pytest.mark.parametrize("told", ["text", "command line", "markdown", "page", "beside the plan before"])

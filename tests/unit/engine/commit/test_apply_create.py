@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_create import differences, state_deviations
+from engine.model.browse import Identity
 from engine.model.create_values import StateColumn, TableState
 from engine.table.commits import Commit
 from tests.engine.plans import make_create_plan
 
+COUNTED, BY_TWO = (Identity(start=1, step=step, always=True) for step in (1, 2))
 STATE = TableState(
     location="/t",
     columns=(StateColumn(name="id", type="int"),),
@@ -48,6 +50,24 @@ def test_each_part_of_the_state_is_compared(changes: dict[str, Any], parts: list
 
 def test_files_that_only_the_commit_knows_are_not() -> None:
     assert state_deviations(after(num_files=None, num_bytes=None), STATE) == []
+
+
+@pytest.mark.parametrize(
+    ("promised", "actual", "parts"),
+    [
+        (COUNTED, COUNTED, []),
+        (COUNTED, BY_TWO, ["columns"]),
+        (COUNTED, None, ["columns"]),
+        (None, COUNTED, []),
+    ],
+)
+def test_how_an_identity_counts_is_compared_if_the_plan_says_it(
+    promised: Identity | None, actual: Identity | None, parts: list[str]
+) -> None:
+    """The plan of an older version does not."""
+    column = StateColumn(name="id", type="bigint", identity=True, counted=promised)
+    now = column.model_copy(update={"counted": actual})
+    assert [one.metric for one in state_deviations(after(columns=(column,)), after(columns=(now,)))] == parts
 
 
 def test_a_table_that_is_not_there_deviates_in_all() -> None:

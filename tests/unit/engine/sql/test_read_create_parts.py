@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.model.browse import Identity
 from engine.model.errors import UsageError
 from engine.sql.parse_create import is_create_table, parse_create
 
@@ -136,5 +137,31 @@ def test_constraints_stand_at_a_column(constraint: str) -> None:
 )
 def test_a_column_may_be_generated(generated: str, identity: bool, expression: str | None) -> None:
     (column,) = parse_create(f"CREATE TABLE t (a BIGINT {generated})").columns or ()
-    assert (column.identity, column.generated_as) == (identity, expression)
+    assert (column.counted is not None, column.generated_as) == (identity, expression)
     assert column.identity_as == (generated if identity else "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "start", "step"),
+    [
+        ("", 1, 1),
+        ("()", 1, 1),
+        ("(START WITH 5)", 5, 1),
+        ("(increment by -2)", 1, -2),
+        ("(INCREMENT BY 10L /* ) */ START WITH - 100l)", -100, 10),
+    ],
+)
+@pytest.mark.parametrize(("how", "always"), [("ALWAYS", True), ("BY DEFAULT", False)])
+def test_an_identity_counts_as_its_numbers_say(typed: str, start: int, step: int, how: str, always: bool) -> None:
+    (column,) = parse_create(f"CREATE TABLE t (a BIGINT GENERATED {how} AS IDENTITY {typed} NOT NULL)").columns or ()
+    assert column.counted == Identity(start=start, step=step, always=always)
+    assert not column.nullable
+
+
+@pytest.mark.parametrize(
+    "typed", ["(START 5)", "(START WITH a)", "(START WITH 1, INCREMENT BY 2)", "(START WITH 1 START WITH 2)", "(5"]
+)
+def test_an_identity_that_counts_in_no_known_way_is_not_read(typed: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_create(f"CREATE TABLE t (a BIGINT GENERATED ALWAYS AS IDENTITY {typed})")
+    assert refused.value.condition == "PARSE_SYNTAX_ERROR"
