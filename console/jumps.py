@@ -41,9 +41,7 @@ def jumps(
     for number, table in shell.merges.items():
         yield _jump(f"Merge {number}: {visible(table) or 'new'}", "Go to this merge", partial(go_to_merge, number))
     for one in operations:
-        title = (
-            f"History: {table_name(one.table)} {local_time(one.started_at, seconds=False)} {kind(one.kind, one.sql)}"
-        )
+        title = f"History: {table_name(one.table)} {local_time(one.started_at, seconds=False)} {kind(one)}"
         ids = f"plan {short_id(one.plan_id)} {visible(one.op_id)}"
         yield _jump(f"{title} {one.status} {ids}", "Show this operation", partial(_show_operation, shell, one.op_id))
 

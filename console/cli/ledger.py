@@ -82,7 +82,7 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
         changed = changed_rows(metrics.get(one.op_id, {}), signs)
-        cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(table_name(one.table)), version)
+        cells = (one.op_id, started, kind(one), _status(one, signs), Text(table_name(one.table)), version)
         rows.add_row(*cells, changed)
         gone = PROGRAM_GONE if one.program_gone else ""
         for more in filter(None, (rehearsed_as(one.rehearsed), gone, one.error)):

@@ -140,19 +140,24 @@ def clone_is_dropped(result: Rehearsal) -> str:
     return f"Nothing was written to {table_name(result.table)}; the clone of its v{result.version} is dropped."
 
 
-def kind(of: str, sql: str) -> str:
-    """What an operation is, in the word of its statement: merge, create, replace, clone, restore, drop."""
-    if of != "create_table":
-        return visible(of)
+def kind(one: Operation) -> str:
+    """What an operation did: merge, create, replace, clone, restore, drop. A CREATE OR REPLACE that has committed
+    nothing is called what it says."""
+    if one.kind != "create_table":
+        return visible(one.kind)
     from engine.model.errors import EngineError
     from engine.sql.parse_create import parse_create
 
     try:
-        parsed = parse_create(sql)
+        parsed = parse_create(one.sql)
     except EngineError:
         # a secret in it is masked
+        return "replace" if one.version else "create"
+    if parsed.form == "clone":
+        return "clone"
+    if parsed.mode == "Create" or one.version == 0:
         return "create"
-    return "clone" if parsed.form == "clone" else "create" if parsed.mode == "Create" else "replace"
+    return "create or replace" if parsed.mode == "CreateOrReplace" and one.version is None else "replace"
 
 
 def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:

@@ -150,7 +150,7 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
     return (
         f"  {started}" if member else started,
         table_name(one.table),
-        outcome_sentences.kind(one.kind, one.sql),
+        outcome_sentences.kind(one),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
         plan_summary.one_line(one.error or "")
@@ -268,7 +268,7 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
 
 def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
     one = detail.operation
-    what = f"{outcome_sentences.kind(one.kind, one.sql)} of {table_name(one.table)}"
+    what = f"{outcome_sentences.kind(one)} of {table_name(one.table)}"
     return Page((sentence(f"{what}, plan {short_id(one.plan_id)}"),), sql=one.sql)
 
 

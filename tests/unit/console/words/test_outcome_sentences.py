@@ -82,4 +82,38 @@ def test_the_version_that_a_commit_read() -> None:
 
 
 def test_an_operation_is_the_word_of_its_statement() -> None:
-    assert [words.kind(of, "") for of in ("merge", "create_table", "restore")] == ["merge", "create", "restore"]
+    fields = {"op_id": "1", "plan_id": "p", "table": NAME, "sql": "", "status": "applied", "started_at": "2026-11-20"}
+    for of, told in (("merge", "merge"), ("create_table", "create"), ("restore", "restore"), ("drop", "drop")):
+        assert words.kind(Operation.model_validate({**fields, "kind": of})) == told
+
+
+@pytest.mark.parametrize(
+    ("sql", "version", "told"),
+    [
+        ("CREATE TABLE t (a INT)", 0, "create"),
+        ("CREATE TABLE t (a INT)", None, "create"),
+        ("CREATE OR REPLACE TABLE t (a INT)", 0, "create"),
+        ("CREATE OR REPLACE TABLE t AS SELECT 1 AS a", 1, "replace"),
+        # it is not known yet, or nobody knows any more
+        ("CREATE OR REPLACE TABLE t (a INT)", None, "create or replace"),
+        ("REPLACE TABLE t (a INT)", 4, "replace"),
+        ("REPLACE TABLE t (a INT)", None, "replace"),
+        ("CREATE OR REPLACE TABLE t SHALLOW CLONE s", 0, "clone"),
+        # a secret in it is masked
+        ("CREATE TABLE t OPTIONS (***", 0, "create"),
+        ("CREATE OR REPLACE TABLE t OPTIONS (***", 4, "replace"),
+    ],
+)
+def test_a_table_that_a_commit_made_was_not_replaced(sql: str, version: int | None, told: str) -> None:
+    status = "planned" if version is None else "applied"
+    one = Operation(
+        op_id="1",
+        plan_id="p",
+        kind="create_table",
+        table=NAME,
+        sql=sql,
+        status=status,
+        version=version,
+        started_at="2026-11-20",
+    )
+    assert words.kind(one) == told
