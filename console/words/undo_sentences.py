@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from console.words.outcome_sentences import deviated, read
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import ColumnsChange, Outcome, UndoPlan
+    from engine.model.operation import ColumnsChange, Outcome, PartChange, UndoPlan
     from engine.model.plan import Undo
     from engine.model.plans import AnyPlan
 
@@ -171,6 +171,8 @@ def page(undo_plan: UndoPlan) -> list[str]:
     ]
     if undo_plan.columns is not None:
         lines.append(f"its columns change too: {_columns(undo_plan.columns)}")
+    if undo_plan.parts:
+        lines.append(f"it changes back too: {_parts(undo_plan.parts)}")
     if pairs := undo_plan.taken_back:
         in_pairs = "" if len(pairs) == 1 else " in pairs"
         lines.append(f"{2 * len(pairs)} later commits take each other back{in_pairs}: {'; '.join(map(visible, pairs))}")
@@ -218,6 +220,13 @@ def _columns(change: ColumnsChange) -> str:
     )
 
 
+def _parts(changes: Iterable[PartChange]) -> str:
+    return "; ".join(
+        f"{one.name} {visible(one.before) or 'nothing'} again, instead of {visible(one.now) or 'nothing'}"
+        for one in changes
+    )
+
+
 def raising(undo_plan: UndoPlan) -> list[str]:
     """What is raised first, and that it goes with the version."""
     changes = " and ".join(
@@ -250,4 +259,5 @@ def done(undo_plan: UndoPlan, result: Outcome, dot: str = "·") -> str:
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
     made = f"made v{'?' if result.version is None else result.version} of {table}"
     kept = "undone, as promised" if result.kept else f"{deviated(result.deviations)}, undone"
-    return f"{kept} {dot} {made} {dot} {read(result.read_version)}"
+    parts = (kept, made, read(result.read_version), _parts(undo_plan.parts))
+    return f" {dot} ".join(filter(None, parts))

@@ -92,6 +92,15 @@ class ColumnsChange(Value):
     changed: tuple[str, ...] = ()
 
 
+class PartChange(Value):
+    """What a RESTORE does to a part of a table beside its columns, as text: what it is ``now``, and what it was
+    ``before``, which it becomes again."""
+
+    name: str
+    now: str
+    before: str
+
+
 class UndoPlan(Value):
     """The plan of an undo: what taking an operation back would do.
 
@@ -100,6 +109,7 @@ class UndoPlan(Value):
     ones that take each other back, so that nothing of them is lost, a line for two. ``promise`` holds Delta's metrics.
     Rows are live rows, None if the log has no counts. ``drop`` removes a table that the operation made (its
     ``to_version`` is -1); ``files_stay``: its files are not deleted. ``columns``: None if they stay as they are.
+    ``parts`` are the other parts that do not: partitioning, clustering and comment.
     """
 
     undo_id: str
@@ -120,6 +130,7 @@ class UndoPlan(Value):
     raise_retention: tuple[RaisedProperty, ...] = ()
     files_stay: bool = False
     columns: ColumnsChange | None = None
+    parts: tuple[PartChange, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
 class Operation(Value):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import later_than, of_another_table, own_commit
@@ -31,9 +31,10 @@ from engine.commit.staleness import BEYOND_RETENTION, commit_line
 from engine.model.counted import count
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
+from engine.model.operation import Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
+from engine.recovery.restored_metadata import clustering, columns_change, part_changes
 from engine.recovery.undo_drop import check_still_ours, dropped, not_there, plan_drop
 from engine.recovery.why_not_undone import NOT_APPLIED, why_not_undone
 from engine.spark.confs import confs_set
@@ -116,7 +117,8 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
     later = later_than(commit, later)
     pairs = taking_each_other_back(later)
     undone = {version for one, restore in pairs for version in (one.version, restore.version)}
-    now_id = table_id(spark, table)  # a REPLACE gave the table another than the plan has
+    detail = collected(spark, f"DESCRIBE DETAIL {table}")[0]
+    now_id = str(detail["id"])  # a REPLACE gave the table another than the plan has
     return UndoPlan(
         undo_id=hashlib.sha256(f"restore {now_id} {now} {at - 1}".encode()).hexdigest()[:32],
         op_id=op_id,
@@ -133,18 +135,9 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         until=judged.until,
         why=judged.why,
         raise_retention=judged.raise_retention,
-        columns=_columns_change(new.fields, old.fields),
+        columns=columns_change(new.fields, old.fields),
+        parts=part_changes(new, old, *clustering(spark, plan, detail, at - 1)),
     )
-
-
-def _columns_change(now: Mapping[str, str], before: Mapping[str, str]) -> ColumnsChange | None:
-    """Both are fields of a schema by name, as they mean."""
-    change = ColumnsChange(
-        back=tuple(name for name in before if name not in now),
-        gone=tuple(name for name in now if name not in before),
-        changed=tuple(name for name, field in before.items() if now.get(name, field) != field),
-    )
-    return change if change != ColumnsChange() else None
 
 
 def _judged(spark: SparkSession, table: str, version: int, at: int) -> Undo:

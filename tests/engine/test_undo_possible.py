@@ -446,6 +446,33 @@ def test_a_table_is_restored_where_a_commit_may_map_its_columns_so(
         spark.sql("RESTORE TABLE t TO VERSION AS OF 1").collect()
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("PARTITIONED BY (v)", "COMMENT 'new'", (("partitioned by", "", "v"), ("comment", "new", "old"))),
+        ("CLUSTER BY (id, v)", "CLUSTER BY (id) COMMENT 'old'", (("clustered by", "id", "id, v"),)),
+        ("", "PARTITIONED BY (id) COMMENT 'old'", (("partitioned by", "id", ""),)),
+        ("", "CLUSTER BY (v) COMMENT 'old'", (("clustered by", "v", ""),)),
+    ],
+)
+def test_the_layout_that_comes_back_with_a_replaced_table_is_told(
+    spark: Any, source: None, history: History, before: str, after: str, told: tuple[tuple[str, str, str], ...]
+) -> None:
+    spark.sql(f"CREATE TABLE t (id BIGINT, v STRING) USING delta {before} COMMENT 'old'")
+    spark.sql("INSERT INTO t SELECT id, 'old' FROM range(10)")
+    _, outcome = created(spark, history, f"REPLACE TABLE t (id BIGINT, v STRING) USING delta {after}")
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert tuple((one.name, one.now, one.before) for one in found.parts) == told
+    assert undo(spark, found, history=history).kept
+    detail = spark.sql("DESCRIBE DETAIL t").collect()[0]
+    restored = {
+        "partitioned by": ", ".join(detail["partitionColumns"]),
+        "clustered by": ", ".join(detail["clusteringColumns"]),
+        "comment": detail["description"],
+    }
+    assert [restored[one.name] for one in found.parts] == [one.before for one in found.parts]
+
+
 def test_an_empty_table_that_was_cloned_over_is_restored(spark: Any, tables: None, history: History) -> None:
     spark.sql("DELETE FROM t")
     make_old(spark, "t", 10)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.words import undo_sentences as words
-from engine.model.operation import ColumnsChange, Outcome, UndoPlan
+from engine.model.operation import ColumnsChange, Outcome, PartChange, UndoPlan
 from engine.model.plan import RaisedProperty, Undo
 from engine.model.plans import AnyPlan
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
@@ -222,3 +222,14 @@ def test_columns_that_change_with_a_restore_are_named() -> None:
     told = "its columns change too: city, zip come back; note goes; v becomes what it was"
     assert told in words.page(undo_plan(columns=change))
     assert not any("columns" in line for line in words.page(undo_plan()))
+
+
+def test_the_layout_that_changes_with_a_restore_is_told_before_it_and_after_it() -> None:
+    parts = (
+        PartChange(name="partitioned by", now="", before="day"),
+        PartChange(name="comment", now="new\n", before="old"),
+    )
+    told = "partitioned by day again, instead of nothing; comment old again, instead of new\\n"
+    assert f"it changes back too: {told}" in words.page(undo_plan(parts=parts))
+    assert words.done(undo_plan(parts=parts), outcome(kept=True)).endswith(f" · read v7 · {told}")
+    assert not any("back too" in line for line in words.page(undo_plan()))
