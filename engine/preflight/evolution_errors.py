@@ -75,10 +75,11 @@ def new_columns(before: StructType, after: StructType, target: DescribedTarget) 
         if not mapped and INVALID_CHARACTERS.search(path[-1]):
             return _refused(
                 "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
-                f"The new column {name!r} has a sign in its name that this table takes none of: ' ,;{{}}()\\n\\t='.",
+                f"The {'new column' if was is None else 'column'} {name!r} has a sign in its name that this table "
+                "takes none of: ' ,;{}()\\n\\t='.",
                 "Rename it in the source, or set the table's delta.columnMapping.mode to name.",
             )
-        if refused := _type_error(name, type_, target) or _not_of_iceberg(name, was, type_, target):
+        if refused := _type_error(name, was, type_, target) or _not_of_iceberg(name, was, type_, target):
             return refused
         if feed and len(path) == 1 and name in CDC_COLUMNS:
             return _refused(
@@ -89,7 +90,12 @@ def new_columns(before: StructType, after: StructType, target: DescribedTarget) 
     return None
 
 
-def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused | None:
+def _is(name: str, was: DataType | None) -> str:
+    """How a sentence begins that says of which type a column is, or would be."""
+    return f"The new column {name} is" if was is None else f"The column {name} would become"
+
+
+def _type_error(name: str, was: DataType | None, type_: DataType, target: DescribedTarget) -> Refused | None:
     """The error for a column of that type. A struct, an array or a map is judged by itself here; the types inside it
     come by themselves."""
     kind = type_.typeName()
@@ -97,25 +103,26 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
     if UNSUPPORTED_TYPES.match(plain):
         return _refused(
             "DELTA_UNSUPPORTED_DATA_TYPES",
-            f"Delta stores no {plain}: the new column {name}.",
+            f"Delta stores no {plain}. {_is(name, was)} one.",
             "Cast it in the source: numbers or timestamps for an interval or a time, a plain STRING for a collation.",
         )
     if plain == "timestamp_ntz" and "timestampNtz" not in target.features:
+        other = "TIMESTAMP" if was is None else was.simpleString().upper()
         return _refused(
             "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
-            f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",
-            "Cast it to TIMESTAMP in the source, or set the table's delta.feature.timestampNtz to supported.",
+            f"{_is(name, was)} a TIMESTAMP_NTZ, and the table has not the feature for it.",
+            f"Cast it to {other} in the source, or set the table's delta.feature.timestampNtz to supported.",
         )
     if kind in ("array", "map") and holds_void(type_):
         return _refused(
             "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
-            f"The new column {name} is a {kind.upper()} that holds a NULL without a type.",
+            f"{_is(name, was)} a {kind.upper()} that holds a NULL without a type.",
             "Cast it in the source, for instance CAST(array() AS ARRAY<STRING>).",
         )
     if kind == "struct" and all(inner.typeName() == "void" for _, _, inner in _inside(type_)):
         return _refused(
             "DELTA_CANNOT_WRITE_EMPTY_SCHEMA",
-            f"The new column {name} is a STRUCT whose fields are all NULL without a type.",
+            f"{_is(name, was)} a STRUCT whose fields are all NULL without a type.",
             "Cast a field in the source, or leave the column out.",
         )
     return None
@@ -136,7 +143,7 @@ def _not_of_iceberg(name: str, was: DataType | None, type_: DataType, target: De
     if kind in NOT_OF_ICEBERG[version]:
         # Delta's list of what the second version takes comes after another look at the names
         condition = "INVALID_FIELD_NAME" if kind == "variant" else "DELTA_ICEBERG_COMPAT_VIOLATION"
-        return _refused(condition, f"The new column {name} is a {kind.upper()}, and {name_of} allows none.", hint)
+        return _refused(condition, f"{_is(name, was)} a {kind.upper()}, and {name_of} allows none.", hint)
     return None
 
 

@@ -135,6 +135,29 @@ def test_only_what_is_new_or_of_another_type_is_judged() -> None:
     assert refused(inside) == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
 
 
+@pytest.mark.parametrize(
+    ("properties", "after", "told"),
+    [
+        ({}, struct(day=NO_ZONE), "The column day would become a TIMESTAMP_NTZ, and the table has not the feature"),
+        ({}, struct(at=NO_ZONE), "The new column at is a TIMESTAMP_NTZ, and the table has not the feature"),
+        (
+            {},
+            struct(day=DayTimeIntervalType()),
+            "Delta stores no interval day to second. The column day would become one.",
+        ),
+        ({}, struct(i=DayTimeIntervalType()), "Delta stores no interval day to second. The new column i is one."),
+        (ICEBERG, struct(day=NullType()), "day would become void, and delta.enableIcebergCompatV1 lets no date"),
+        (ICEBERG, struct(v=NullType()), "The new column v is a VOID, and delta.enableIcebergCompatV1 allows none"),
+    ],
+)
+def test_a_column_that_is_there_is_not_called_new(properties: dict[str, str], after: StructType, told: str) -> None:
+    target: Any = SimpleNamespace(properties=properties, features=(), traits=SimpleNamespace(change_data_feed=False))
+    found = new_columns(BEFORE, after, target)
+    assert found is not None
+    assert found.message.startswith(told)
+    assert ("new column" in found.message) is (found.message.find("day would") < 0)
+
+
 def with_rules(**rules: bool) -> Any:
     return SimpleNamespace(rules=SimpleNamespace(**rules))
 
