@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.browse import Column, Identity
+    from engine.model.browse import Column
+    from engine.model.identity import Identity
 
 
 def value(column: Column) -> str:

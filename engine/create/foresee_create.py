@@ -54,6 +54,12 @@ def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) 
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
 
 
+def is_name_refused(create: ParsedCreate, around: Situation) -> bool:
+    """Whether Delta refuses the statement for what has its name, or because nothing has."""
+    rules = (assert_not_already_exists, _existing)
+    return any(True for rule in rules for _ in rule(create, around, Provided((), ())))
+
+
 def assert_not_already_exists(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """A CREATE of a table that exists."""
     clone, like = create.form == "clone", create.form == "like"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.create.data_frame_write import replace_metadata_if_necessary
-from engine.create.foresee_create import foresee_create
+from engine.create.foresee_create import foresee_create, is_name_refused
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
 from engine.create.row_tracking import assign_fresh_row_ids
@@ -74,28 +74,7 @@ def survey_table(
 ) -> Survey:
     """What is there, what the statement gives, and what both come to. ``count``: run its query and count the rows."""
     create = with_location(create)
-    entry, name, location = place_of(spark, create)
-    named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
-    table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
-    managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
-    settings = (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, RETENTION_ENFORCED)
-    confs = read_confs(spark, (*settings, TYPE_CHECK, GEO_PREVIEW))
-    around = Situation(
-        entry=entry,
-        location=location,
-        managed=managed,
-        before=table.state if table else None,
-        inside=facts_of_schema(table.schema) if table else frozenset(),
-        holds_data=table is None and entry is None and holds_data(spark, location),
-        has_log_directory=table is not None or (entry is None and has_log_directory(spark, location)),
-        catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
-        arbitrary_properties=is_on(confs, ARBITRARY, "false"),
-        unenforced_not_null=is_on(confs, UNENFORCED, "false"),
-        enforces_retention=is_on(confs, RETENTION_ENFORCED),
-        checks_types=is_on(confs, TYPE_CHECK),
-        geospatial=is_on(confs, GEO_PREVIEW, "false"),
-        defaults={} if create.form == "clone" else session_defaults(spark),
-    )
+    name, table, around = what_is_there(spark, create)
     effect = effect_of(create, around)
     if effect != "nothing":
         check_location(create)
@@ -116,6 +95,46 @@ def survey_table(
             spark, create, provided, after
         )
     return Survey(create, name, around, table, provided, effect, after if refused is None else None, refused)
+
+
+def what_is_there(spark: SparkSession, create: ParsedCreate) -> tuple[str, DeltaTableNow | None, Situation]:
+    """(the qualified name as SQL, the Delta table that is there, what else matters)."""
+    entry, name, location = place_of(spark, create)
+    named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
+    table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
+    managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
+    settings = (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, RETENTION_ENFORCED)
+    confs = read_confs(spark, (*settings, TYPE_CHECK, GEO_PREVIEW))
+    return (
+        name,
+        table,
+        Situation(
+            entry=entry,
+            location=location,
+            managed=managed,
+            before=table.state if table else None,
+            inside=facts_of_schema(table.schema) if table else frozenset(),
+            holds_data=table is None and entry is None and holds_data(spark, location),
+            has_log_directory=table is not None or (entry is None and has_log_directory(spark, location)),
+            catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
+            arbitrary_properties=is_on(confs, ARBITRARY, "false"),
+            unenforced_not_null=is_on(confs, UNENFORCED, "false"),
+            enforces_retention=is_on(confs, RETENTION_ENFORCED),
+            checks_types=is_on(confs, TYPE_CHECK),
+            geospatial=is_on(confs, GEO_PREVIEW, "false"),
+            defaults={} if create.form == "clone" else session_defaults(spark),
+        ),
+    )
+
+
+def foreseen_effect(spark: SparkSession, create: ParsedCreate) -> tuple[Effect, int | None]:
+    """(what the statement does, as far as what has its name or place tells; the version of the table that is there)."""
+    create = with_location(create)
+    _, table, around = what_is_there(spark, create)
+    effect = effect_of(create, around)
+    if effect != "nothing" and is_name_refused(create, around):
+        effect = "refused"
+    return effect, table.version if table else None
 
 
 def with_location(create: ParsedCreate) -> ParsedCreate:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.create.check_create_reading import check_analysis
-from engine.create.survey import check_location, check_provider
+from engine.create.survey import check_location, check_provider, foreseen_effect
 from engine.merge.analyze import analyze
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.browse import Validation
@@ -85,7 +85,8 @@ def _analyzed(spark: SparkSession, statement: str) -> Validation:
             schema_of(spark, f"SELECT * FROM {create.source} {create.source_at}")
         else:
             check_analysis(spark, create)
-        return Validation(ok=True, kind="create", target=create.name)
+        effect, version = foreseen_effect(spark, create)
+        return Validation(ok=True, kind="create", target=create.name, target_version=version, effect=effect)
     merge = analyze(spark, parse_merge(statement))
     return Validation(
         ok=True,

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from engine.model.create_values import Effect
+from engine.model.identity import Identity
 from engine.model.plan import Decision
 from engine.model.value import Cells, Value
 
@@ -20,14 +22,6 @@ class TableRef(Value):
     path: str | None = None
     is_delta: bool | None = None
     """None if unknown."""
-
-
-class Identity(Value):
-    """Values that Delta counts, in steps of ``step`` from ``start`` on. ``always``: a statement may give no other."""
-
-    start: int
-    step: int
-    always: bool
 
 
 class Column(Value):
@@ -121,3 +115,5 @@ class Validation(Value):
     target: str | None = None
     target_version: int | None = None
     decision: Decision | None = None
+    effect: Effect | None = None
+    """What a CREATE does, as far as what has its name tells; None of a MERGE."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_serializer
 
-from engine.model.browse import Identity
+from engine.model.identity import Identity
 from engine.model.plan import (
     FORMAT_VERSION,
     Checksum,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.model.browse import Identity
+from engine.model.identity import Identity
 from engine.sql.expressions import Reader
 from engine.sql.read_create_parts import read_string
 from engine.sql.sql_text import text_of

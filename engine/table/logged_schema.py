@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.model.browse import Identity
 from engine.model.errors import EngineError
+from engine.model.identity import Identity
 from engine.spark.spark_errors import translate
 from engine.sql.names import quoted_if_needed
 from engine.table.delta_log import (

@@ -13,7 +13,7 @@ from engine.explore.layout_advice import LayoutAdvice
 from engine.explore.scan_explorer import QueryScan, ScanExplained
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
 from engine.model.changes import Changes
-from engine.model.create_values import TableState
+from engine.model.create_values import Effect, TableState
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plan import Plan
@@ -210,7 +210,12 @@ class FakeBackend:
                 column=column,
             )
         if sql.upper().startswith(("CREATE", "REPLACE")):
-            return Validation(ok=True, kind="create", target="sales.orders")
+            heads: dict[str, Effect] = {"CREATE OR REPLACE": "replace", "CREATE TABLE IF": "nothing"}
+            effect = next((does for head, does in heads.items() if sql.upper().startswith(head)), "create")
+            if effect == "create" and "sales.orders (" in sql:
+                effect = "refused"
+            version = None if effect == "create" else 41
+            return Validation(ok=True, kind="create", target="sales.orders", effect=effect, target_version=version)
         if "merge" not in sql.lower():
             return Validation(ok=True, kind="other")
         decision = samples.a_plan().decision

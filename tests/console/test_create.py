@@ -41,11 +41,28 @@ async def test_what_is_typed_in_the_form_is_written_as_sql(backend: FakeBackend)
         await operator.press("tab", *"7", "tab", *"its key", "ctrl+y")
         await operator.sees("id", "bigint", "not null", "DEFAULT 7", "its key")
         await operator.press("ctrl+t")
-        await operator.sees("CREATE OR REPLACE TABLE db.t (", "Spark accepts it: makes the table")
+        await operator.sees("CREATE OR REPLACE TABLE db.t (", "Spark accepts it: replaces sales.orders @ v41.")
         assert operator.create.pane.text == (
             "CREATE OR REPLACE TABLE db.t (\n  id bigint NOT NULL DEFAULT 7 COMMENT 'its key'\n)\n"
             "USING delta\nPARTITIONED BY (id)\n"
         )
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("CREATE TABLE t (a INT)", "Spark accepts it: creates sales.orders. ctrl+r plans it."),
+        ("CREATE TABLE IF NOT EXISTS t (a INT)", "Spark accepts it: changes nothing of sales.orders @ v41."),
+        ("CREATE OR REPLACE TABLE t (a INT)", "Spark accepts it: replaces sales.orders @ v41."),
+        ("CREATE TABLE sales.orders (a INT)", "Spark accepts it, and it cannot run: ctrl+r says why."),
+    ],
+)
+async def test_what_a_statement_does_is_said_while_it_is_typed(backend: FakeBackend, sql: str, told: str) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4", "ctrl+t")
+        operator.create.editor.replace_all(sql)
+        await operator.sees(told)
 
 
 async def test_columns_are_edited_moved_and_removed_where_the_cursor_is(backend: FakeBackend) -> None:

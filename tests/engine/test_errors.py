@@ -228,3 +228,27 @@ def test_a_check_says_that_a_table_of_another_format_is_not_planned(sales: Any, 
 def test_a_check_says_that_a_location_is_relative(sales: Any, place: str) -> None:
     told = validate(sales, f"CREATE TABLE relative USING delta {place} AS SELECT 1 AS a", {})
     assert (told.ok, told.condition, told.hint) == (False, "RELATIVE_LOCATION", "Write the whole path.")
+
+
+@pytest.mark.parametrize(
+    ("sql", "effect", "version"),
+    [
+        ("CREATE TABLE new (a INT) USING delta", "create", None),
+        ("CREATE TABLE IF NOT EXISTS new (a INT) USING delta", "create", None),
+        ("CREATE OR REPLACE TABLE new USING delta AS SELECT 1 AS a", "create", None),
+        ("CREATE TABLE IF NOT EXISTS t (a INT) USING delta", "nothing", 1),
+        ("CREATE OR REPLACE TABLE t (a INT) USING delta", "replace", 1),
+        ("REPLACE TABLE t USING delta AS SELECT 1 AS a", "replace", 1),
+        ("CREATE OR REPLACE TABLE t SHALLOW CLONE s", "replace", 1),
+        ("CREATE TABLE u USING delta LOCATION '{of t}'", "adopt", 1),
+        ("CREATE TABLE t (a INT) USING delta", "refused", 1),
+        ("CREATE TABLE t SHALLOW CLONE s", "refused", 1),
+        ("CREATE OR REPLACE TABLE p (a INT) USING delta", "refused", None),
+    ],
+)
+def test_a_check_says_what_a_create_does_to_what_is_there(
+    sales: Any, sql: str, effect: str, version: int | None
+) -> None:
+    place = sales.sql("DESCRIBE DETAIL t").collect()[0]["location"]
+    told = validate(sales, sql.replace("{of t}", place), {})
+    assert (told.ok, told.effect, told.target_version) == (True, effect, version), told.message

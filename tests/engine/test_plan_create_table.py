@@ -13,9 +13,9 @@ from pyspark.errors import PySparkException
 
 from engine import History, apply
 from engine.create.data_frame_write import write_data_frame
-from engine.model.browse import Identity
 from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
+from engine.model.identity import Identity
 from engine.model.operation import ColumnsChange
 from engine.model.plan import Plan
 from engine.plan_statement import plan

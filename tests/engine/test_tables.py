@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.browse import Identity
 from engine.model.errors import EngineError, UsageError
+from engine.model.identity import Identity
 from engine.table import tables
 from engine.table.table_files import table_files
 

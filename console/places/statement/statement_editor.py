@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import on
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
-from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
 from console.drafts import Draft, DraftStore
+from console.places.statement.accepted import accepted
 from console.places.statement.markers import markers_of, target_of
 from console.places.statement.python_hint import PYTHON, PYTHON_HINT
 from console.statements.templates import quoted
@@ -25,7 +25,7 @@ from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
 from console.widgets.sentences import Sentences
-from console.words.visible import is_visible, table_name, visible
+from console.words.visible import is_visible, visible
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
@@ -348,17 +348,7 @@ class ComposePane(Vertical, Asking):
             no_plan = "This is no MERGE, CREATE or REPLACE TABLE: there is nothing to plan."
             self.say(signed(glyphs.warning, "$text-warning", no_plan))
             return
-        version = "" if validation.target_version is None else f" @ v{validation.target_version}"
-        accepted = Content.assemble(
-            f"Spark accepts it: {'MERGE into' if validation.kind == 'merge' else 'makes the table'} ",
-            (f"{table_name(validation.target or '?')}{version}", "bold"),
-            (self.place.with_keys(". {merge.plan} plans it."), "$foreground-muted"),
-        )
-        lines = [signed(glyphs.ok, "$text-success", accepted)]
-        if validation.decision is not None:
-            verb = "would be" if validation.decision.materialize else "would not be"
-            because = f"source {verb} materialized: {validation.decision.because}"
-            lines.append(signed(" ", "", because, "$foreground-muted"))
+        lines = [*accepted(validation, glyphs, self.place.with_keys)]
         lines += self.without_value()
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
             lines.append(signed(glyphs.warning, "$text-warning", "The text holds characters that cannot be seen."))

@@ -6,7 +6,8 @@ import pytest
 
 from console.cli.browse import _detail
 from console.cli.streams import show
-from engine.model.browse import Column, Identity, TableVersion
+from engine.model.browse import Column, TableVersion
+from engine.model.identity import Identity
 from tests.console import samples
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from console.words.column_sentences import value
-from engine.model.browse import Column, Identity
+from engine.model.browse import Column
+from engine.model.identity import Identity
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from console.places.statement.create_pages import columns_page
 from console.words import create_sentences as words
 from console.words import markdown
 from console.words.glyphs import UNICODE
-from engine.model.browse import Identity
 from engine.model.create_values import CreateSource, CreateStatement, StateColumn
+from engine.model.identity import Identity
 from engine.model.plan import Refused
 from tests.engine.plans import make_create_plan
 

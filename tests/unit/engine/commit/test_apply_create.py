@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_create import differences, state_deviations
-from engine.model.browse import Identity
 from engine.model.create_values import StateColumn, TableState
+from engine.model.identity import Identity
 from engine.table.commits import Commit
 from tests.engine.plans import make_create_plan
 

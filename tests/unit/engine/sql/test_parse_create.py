@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine.create.check_create_reading import create_from_parts
-from engine.model.browse import Identity
 from engine.model.errors import UsageError
+from engine.model.identity import Identity
 from engine.sql.parse_create import ColumnDefinition, ParsedCreate, parse_create
 
 WORDS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.model.browse import Identity
 from engine.model.errors import UsageError
+from engine.model.identity import Identity
 from engine.sql.parse_create import is_create_table, parse_create
 
 
