@@ -17,7 +17,7 @@ from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
 
 NULLS = (("", "may be NULL"), ("not_null", "NOT NULL"))
-OF_VALUES = tuple(zip(VALUES, ("none", "DEFAULT", "GENERATED AS", "IDENTITY"), strict=True))
+OF_VALUES = tuple(zip(VALUES, ("none", "DEFAULT", "GENERATED AS", "IDENTITY", "IDENTITY BY DEFAULT"), strict=True))
 
 
 class ColumnDialog(Dialog[FormColumn]):
@@ -48,7 +48,7 @@ class ColumnDialog(Dialog[FormColumn]):
         yield Field("type", TextBox(one.type, placeholder="bigint, string, decimal(12,2)", id="type"))
         yield Field("NULL", OneOf(NULLS, "" if one.nullable else "not_null", id="null"))
         yield Field("value", OneOf(OF_VALUES, one.value, id="value"))
-        placeholder = "SQL, where the value is DEFAULT or GENERATED"
+        placeholder = "SQL of the value; of an IDENTITY e.g. START WITH 1 INCREMENT BY 1"
         yield Field("expression", TextBox(one.expression, placeholder=placeholder, id="expression"))
         yield Field("comment", TextBox(one.comment, id="comment"))
         yield Static(id="complaint", classes="complaint", markup=False)
@@ -69,7 +69,7 @@ class ColumnDialog(Dialog[FormColumn]):
             type=type_,
             nullable=not self.query_one("#null", OneOf).value,
             value=value,
-            expression=expression if value in ("default", "generated") else "",
+            expression=expression if value else "",
             comment=comment,
         )
 
@@ -83,7 +83,7 @@ class ColumnDialog(Dialog[FormColumn]):
         elif one.value in ("default", "generated") and not one.expression:
             complaint = "The expression is missing: what is the value?"
         elif has_expression and not one.expression:
-            complaint = "What is the expression for? Choose DEFAULT or GENERATED AS, or empty it."
+            complaint = "What is the expression for? Choose what the value is, or empty it."
         self.query_one("#complaint", Static).update(Content(complaint))
         if not complaint:
             self.dismiss(one)

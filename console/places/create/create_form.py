@@ -29,7 +29,13 @@ PLACEHOLDERS = {
     "location": "empty for a managed table",
     "query": "a query: then it gives the columns",
 }
-SHORT = {"": "", "default": "DEFAULT", "generated": "AS", "identity": "IDENTITY"}
+SHORT = {
+    "": "",
+    "default": "DEFAULT",
+    "generated": "AS",
+    "identity": "IDENTITY",
+    "identity_default": "IDENTITY BY DEFAULT",
+}
 OF_MODES = (("", "fail"), ("if_not_exists", "IF NOT EXISTS"), ("or_replace", "OR REPLACE"))
 OF_LAYOUTS = tuple((key, words or "none") for key, words in LAYOUTS.items())
 

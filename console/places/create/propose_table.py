@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from console.statements.table_form import TableForm, clone, like, proposed_name
-from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.places.create.create import CreatePlace
@@ -20,9 +19,6 @@ def create_like(place: Place, name: str) -> None:
     def use(form: TableForm) -> None:
         create = _create(place)
         create.call_after_refresh(create.use_form, form)
-        if identities := [column.name for column in form.columns if column.value == "identity"]:
-            who = visible(", ".join(identities))
-            place.notify(f"{who}: an identity counts from 1 by 1 here; say otherwise in the SQL.")
 
     def look() -> TableForm:
         return like(proposed_name(name, "like"), place.backend.table_state(name))
