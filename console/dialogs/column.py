@@ -45,7 +45,7 @@ class ColumnDialog(Dialog[FormColumn]):
     def compose_content(self) -> Iterable[Widget]:
         one = self._column
         yield Field("name", TextBox(one.name, id="name"))
-        yield Field("type", TextBox(one.type, placeholder="bigint, string, decimal(12,2)", id="type"))
+        yield Field("type", TextBox(one.type, placeholder="e.g. bigint, string, decimal(12,2)", id="type"))
         yield Field("NULL", OneOf(NULLS, "" if one.nullable else "not_null", id="null"))
         yield Field("value", OneOf(OF_VALUES, one.value, id="value"))
         placeholder = "SQL of the value; of an IDENTITY e.g. START WITH 1 INCREMENT BY 1"

@@ -15,6 +15,10 @@ NOT_HERE = "several lines, or signs that cannot be seen: edit it in the SQL"
 class TextBox(Input):
     """One line of text. A text that must not reach a terminal as it is stays whole, unseen, and is not edited here."""
 
+    DEFAULT_CSS = """
+    TextBox > .input--placeholder { text-style: italic; }
+    """
+
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
         # the focus selects nothing, so the next key does not replace the text
         super().__init__(id=id, compact=True, select_on_focus=False)

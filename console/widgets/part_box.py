@@ -22,7 +22,7 @@ class PartBox(TextBox):
     """Its placeholder is what it shows of a text of several lines; enter is to open that in full."""
 
     DEFAULT_CSS = """
-    PartBox.-shortened > .input--placeholder { color: $foreground; }
+    PartBox.-shortened > .input--placeholder { color: $foreground; text-style: none; }
     """
     HELP = (
         "A part of the statement. What is typed here replaces that part in the SQL and nothing else. The rest of a "

@@ -49,6 +49,18 @@ async def test_what_is_typed_in_the_form_is_written_as_sql(backend: FakeBackend)
         )
 
 
+async def test_what_stands_in_an_empty_field_is_an_example(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("e.g. sales.orders", "e.g. 'delta.enableDeletionVectors' = 'true'", "e.g. order_date")
+        field = operator.create.form_pane._text("properties")
+        assert field.get_component_rich_style("input--placeholder").italic
+        assert not field.get_component_rich_style("input--selection").italic
+        await operator.press("escape", "a")
+        await operator.sees("New column", "e.g. bigint, string, decimal(12,2)")
+
+
 @pytest.mark.parametrize(
     ("sql", "told"),
     [

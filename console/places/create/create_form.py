@@ -23,9 +23,9 @@ from console.words.visible import visible
 
 TEXTS = ("name", "layout_by", "properties", "location", "comment", "query")
 PLACEHOLDERS = {
-    "name": "schema.table, or delta.`/path`",
-    "layout_by": "columns",
-    "properties": "'delta.enableDeletionVectors' = 'true'",
+    "name": "e.g. sales.orders, or delta.`/path`",
+    "layout_by": "e.g. order_date",
+    "properties": "e.g. 'delta.enableDeletionVectors' = 'true'",
     "location": "empty for a managed table",
     "query": "a query: then it gives the columns",
 }

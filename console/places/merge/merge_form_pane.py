@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from engine.model.browse import TableRef
 
 PARTS: dict[Part, str] = {
-    "target": "schema.table, or delta.`/path`",
+    "target": "e.g. sales.orders, or delta.`/path`",
     "target_alias": "alias",
-    "source": "schema.table, parquet.`/path`, or (SELECT ...)",
+    "source": "e.g. sales.feed, parquet.`/path`, or (SELECT ...)",
     "source_alias": "alias",
-    "condition": "t.id = s.id",
+    "condition": "e.g. t.id = s.id",
 }
 NO_MERGE = "The text is no MERGE that a form can show. It is untouched: change it in the SQL."
 NO_TEXT = "There is no statement yet: type or choose a target, and one is started."
