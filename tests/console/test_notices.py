@@ -222,7 +222,7 @@ async def test_an_export_of_files_has_numbers_that_a_program_reads(backend: Fake
         await operator.press("greater_than_sign", "greater_than_sign")
         await operator.sees("▼")
         await operator.press("x")
-        await operator.sees("numbers and sizes in full")
+        await operator.sees("sizes and texts are in full")
         operator.app.screen.query_one(Input).value = str(target)
         await operator.press("enter")
         await operator.sees("Written to")
