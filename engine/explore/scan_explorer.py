@@ -48,8 +48,9 @@ TRAVEL = re.compile(r"\bAS\s+OF\b|AsOf\b|@v\d|@\d{17}", re.IGNORECASE)
 WHOLE = {"spark.sql.maxMetadataStringLength": "1000000"}
 AT_ONCE = 2
 ID = re.compile(COLUMN_ID)
-COMPARED = re.compile(r"^\((?P<column>\w+) (?P<sign>=|<=>|<|>|<=|>=) (?P<value>[^()]+)\)$")
-DERIVED = re.compile(r"^\((?P<filter>.+) OR isnull\((?P=filter)\)\)$")
+ATOM = re.compile(r"\((?P<column>\w+) (?P<sign>=|<|>|<=|>=) (?P<value>[^()]+)\)|isnull\((?P<null>\w+)\)")
+AROUND_ATOMS = re.compile(r"(?:[()]| OR | AND |isnull)*")
+TWICE = re.compile(r"^\((?P<filter>.+) OR isnull\((?P=filter)\)\)$")
 NO_SKIPPING = (
     f"{STATS_SKIPPING} is false: the rule PrepareDeltaScan does not run. Every file is in the plan; only partitions "
     "are pruned, when the read is executed."
@@ -71,6 +72,7 @@ class ScanExplained:
 
     ``after_partitions`` is what the conjuncts on partition columns leave, with those that generated columns add
     (``generated``, as Spark prints them: a MERGE has none of these); ``after_statistics`` what the read is left with.
+    Delta cannot be asked for what those of ``unasked`` leave by themselves: ``after_partitions`` is at most that then.
     ``paths`` are of all files, in the order of ``files``; ``kept`` those of ``after_statistics``, ``pruned`` those that
     are not in ``after_partitions``, and ``derived`` those of the pruned that ``generated`` alone prunes.
     """
@@ -87,6 +89,7 @@ class ScanExplained:
     kept: frozenset[str]
     pruned: frozenset[str] = frozenset()
     derived: frozenset[str] = frozenset()
+    unasked: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -149,8 +152,8 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     generates = bool(by_partition) and "generatedColumns" in features
     plain = kept(every, generated=False) if generates else after
     generated = optimize_generated_columns(spark, source, predicate) if generates and skipping else ()
-    derivable = [text for filter_ in generated if (text := as_sql(filter_, schema))]
-    on_partitions = paths_of(kept([*on_columns, *derivable]))
+    asked = {filter_: text for filter_ in generated if (text := as_sql(filter_, schema))}
+    on_partitions = paths_of(kept([*on_columns, *asked.values()]))
     # where a derived filter cannot be asked by itself: what it alone skips
     on_partitions -= paths_of(plain) - paths_of(after)
     pruned = paths_of(files) - on_partitions
@@ -167,7 +170,8 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         paths=tuple(file.path for file in files),
         kept=paths_of(after),
         pruned=pruned,
-        derived=pruned & paths_of(kept(on_columns)),
+        derived=pruned & paths_of(kept(on_columns, generated=not generates)),
+        unasked=tuple(filter_ for filter_ in generated if filter_ not in asked),
         note="" if skipping else NO_SKIPPING,
     )
 
@@ -214,21 +218,41 @@ def _size(files: Sequence[LogFile]) -> Size:
 
 
 def optimize_generated_columns(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
-    """The partition filters that Delta derives from generated columns (PrepareDeltaScan), as Spark prints them."""
-    scan = SCAN.search(explained(spark, _read(source, [predicate])).physical)
-    # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
-    return tuple(text for text in _split(scan["partition"]) if DERIVED.match(text)) if scan else ()
+    """The partition filters that Delta derives from generated columns (PrepareDeltaScan), as Spark prints them: those
+    that the read has not without the derivation. Their forms are many (OptimizablePartitionExpression)."""
+    with confs_set(spark, {GENERATED_FILTERS: "false"}):
+        plain = _partition_filters(spark, _read(source, [predicate]))
+    return tuple(text for text in _partition_filters(spark, _read(source, [predicate])) if text not in plain)
+
+
+def _partition_filters(spark: SparkSession, read: str) -> tuple[str, ...]:
+    physical = explained(spark, read).physical
+    scan = next((scan for scan in SCAN.finditer(physical) if not in_subquery(physical, scan.start())), None)
+    return tuple(dict.fromkeys(_split(scan["partition"]))) if scan else ()
 
 
 def as_sql(derived: str, schema: Sequence[Column]) -> str | None:
-    """A derived filter as SQL, where it compares a column with a literal: Spark prints that without quotes."""
-    match = DERIVED.match(derived)
-    compared = COMPARED.match(match["filter"]) if match else None
+    """A derived filter as SQL, where it compares columns with literals: Spark prints those without quotes.
+
+    It keeps what Delta keeps: files of the NULL partition among them.
+    """
     types = {column.name: column.type for column in schema}
-    if compared is None or compared["column"] not in types:
+    atoms = [*ATOM.finditer(derived)]
+    of_types = {types.get(atom["column"] or atom["null"]) for atom in atoms}
+    if not atoms or not of_types.isdisjoint((None, "binary")) or not AROUND_ATOMS.fullmatch(ATOM.sub("", derived)):
         return None
-    name, value = compared["column"], compared["value"]
-    return f"{quote(name)} {compared['sign']} CAST({string(value)} AS {types[name]})"
+    # a text may look like a comparison
+    of_texts = any(str(of_type).startswith("string") for of_type in of_types)
+    if of_texts and sum(bool(atom["column"]) for atom in atoms) > (2 if TWICE.match(derived) else 1):
+        return None
+    return ATOM.sub(
+        lambda atom: (
+            f"isnull({quote(atom['null'])})"
+            if atom["null"]
+            else f"({quote(atom['column'])} {atom['sign']} CAST({string(atom['value'])} AS {types[atom['column']]}))"
+        ),
+        derived,
+    )
 
 
 def explained(spark: SparkSession, query: str) -> Explained:

@@ -28,6 +28,7 @@ PREDICATES = (
     *("v LIKE 'a%'", "v > 'b'", "v IN ('a', 'c')", "v IS NULL", "ts < '2024-01-02'", "ts = '2024-01-02 05:00:00'"),
     *("date(ts) = '2024-01-02'", "n > 30", "n = 0 AND v = 'a'", "k % 2 = 0", "true", "false", "k + 1 = 5", "k = n"),
     *("(k < 5 AND v = 'a') OR (k > 35 AND v = 'd')", "v = 'a' OR k > 38", "year(ts) = 2024 AND k < 9"),
+    *("ts IS NULL", "ts < '2024-01-02' AND k < 5"),
     *("coalesce(v, 'x') = 'x'", "k > (SELECT 30)"),
 )
 
@@ -101,6 +102,64 @@ def test_filters_on_partitions_are_generated_and_why_is_told(spark: Any, tables:
         assert explore(spark, "generated", "ts >= '2024-01-03 12:00:00'").generated == ()
     finally:
         spark.conf.unset("spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled")
+
+
+MONTHS = "y INT GENERATED ALWAYS AS (year(ts)), m INT GENERATED ALWAYS AS (month(ts))"
+MONTH = "m STRING GENERATED ALWAYS AS (date_format(ts, 'yyyy-MM'))"
+
+
+def make_months(spark: Any, name: str, generated: str) -> None:
+    """A table of a file for each of three months, and one for a time that is NULL, partitioned by the months."""
+    by = ", ".join(column.strip().split(" ")[0] for column in generated.split("), "))
+    columns = f"(k INT, ts TIMESTAMP, {generated})"
+    spark.sql(f"CREATE TABLE {name} {columns} USING delta PARTITIONED BY ({by})").collect()
+    for at, time in enumerate(("NULL", "'2023-12-05'", "'2024-01-05'", "'2024-02-05'")):
+        spark.sql(f"INSERT INTO {name} (k, ts) SELECT {at}, CAST({time} AS TIMESTAMP)").collect()
+
+
+@pytest.mark.parametrize(
+    ("generated", "predicate", "sizes", "skipped_by_statistics"),
+    [
+        ("d DATE GENERATED ALWAYS AS (CAST(ts AS DATE))", "ts >= '2024-01-05'", (4, 3, 2), ["NULL"]),
+        ("d DATE GENERATED ALWAYS AS (CAST(ts AS DATE))", "ts IS NULL", (4, 1, 1), []),
+        # several columns together do not keep NULL
+        (MONTHS, "ts >= '2024-01-05'", (4, 2, 2), []),
+    ],
+)
+def test_the_partition_of_null_is_kept_where_the_derived_filter_keeps_it(
+    spark: Any, schema: str, generated: str, predicate: str, sizes: tuple[int, ...], skipped_by_statistics: list[str]
+) -> None:
+    make_months(spark, "months", generated)
+    found = explore(spark, "months", predicate)
+    assert (found.before.files, found.after_partitions.files, found.after_statistics.files) == sizes
+    assert (len(found.generated), found.unasked) == (1, ())
+    by_statistics = [one for one in found.files if not one.kept and one.path not in found.pruned]
+    assert len(by_statistics) == len(skipped_by_statistics)
+    assert all("ts (only NULLs)" in str(one.evidence[0]) for one in by_statistics)
+    assert found.derived == found.pruned
+    check(spark, "months", predicate)
+
+
+def test_what_a_derived_filter_leaves_is_unknown_where_delta_cannot_be_asked_for_it(spark: Any, schema: str) -> None:
+    make_months(spark, "months", MONTH)
+    found = explore(spark, "months", "ts >= '2024-01-05'")
+    assert found.unasked == found.generated != ()
+    assert found.after_partitions.files >= found.after_statistics.files == 2
+
+
+def test_what_is_typed_of_a_partition_is_not_derived(spark: Any, schema: str) -> None:
+    """A year may be derived of a day that is a partition itself."""
+    columns = "(k INT, d DATE, y INT GENERATED ALWAYS AS (year(d)))"
+    spark.sql(f"CREATE TABLE years {columns} USING delta PARTITIONED BY (d, y)").collect()
+    spark.sql("INSERT INTO years (k, d) VALUES (1, DATE'2023-01-01'), (2, DATE'2024-01-01')").collect()
+    found = explore(spark, "years", "d >= '2024-01-01'")
+    assert (len(found.generated), len(found.pruned), found.derived) == (1, 1, frozenset())
+
+
+def test_the_filters_of_a_subquery_are_not_those_of_the_table(spark: Any, tables: None) -> None:
+    inner = "SELECT max(k) FROM generated WHERE ts >= '2024-01-04'"
+    found = explore(spark, "generated", f"k < ({inner}) AND ts >= '2024-01-02'")
+    assert found.generated == ("((d >= 2024-01-02) OR isnull((d >= 2024-01-02)))",)
 
 
 def test_with_stats_skipping_off_the_rule_does_not_apply(spark: Any, tables: None) -> None:

@@ -106,7 +106,7 @@ def _head(found: ScanExplained) -> Head:
         # another may be typed by now
         ("predicate", found.predicate),
         ("before", f"{_size(found.before)}, v{found.version}"),
-        ("after partitions", _size(found.after_partitions)),
+        ("after partitions", ("at most " if found.unasked else "") + _size(found.after_partitions)),
         ("after statistics", _size(found.after_statistics)),
         *(("derived filter", text) for text in found.generated),
     ]
