@@ -46,10 +46,14 @@ def concentrated(one: Concentration, changes: Changes) -> str:
     as_it_was = f" ({of}before the update)" if changes.updated else ""
     value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
     in_table = share(round(one.table_share * 1_000_000), 1_000_000)
+    times = (
+        f"{one.lift:,.1f} times its share of the table ({in_table})"
+        if one.table_share
+        else "which no row of the table has"
+    )
     return (
         f"{share(one.rows, changes.rows_changed)} of the {count(changes.rows_changed, 'row')} {changed} have "
-        f"{visible(one.column)} {value}{as_it_was}, "
-        f"{one.lift:,.1f} times its share of the table ({in_table})"
+        f"{visible(one.column)} {value}{as_it_was}, {times}"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from pydantic import Field
 
 from engine.model.value import Accuracy, Value
@@ -46,8 +48,8 @@ class Concentration(Value):
 
     @property
     def lift(self) -> float:
-        """How many times its share in the table."""
-        return self.share / self.table_share
+        """How many times its share in the table: infinitely many if no row there has it."""
+        return self.share / self.table_share if self.table_share else inf
 
 
 class Changes(Value):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FEW_ROWS = 10
 """With fewer changed rows nothing is called concentrated: a person reads them."""
-MAX_DISTINCT, MIN_SHARE, MIN_LIFT, MAX_LENGTH = 1000, 0.5, 2.0, 100
+MAX_DISTINCT, MIN_SHARE, MIN_LIFT, MAX_LENGTH, MOST = 1000, 0.5, 2.0, 100, 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def concentrations(
     """The likeliest causes first, by their share in the change and in the table before it.
 
     Columns with more than about 1,000 values are left out. The table is read for the columns in question alone, above
-    the limit of the checks (``max_bytes``) for its partition columns alone.
+    the limit of the checks (``max_bytes``) for its partition columns alone; one without rows has no shares.
     """
     narrow = target.num_bytes > Checks().max_bytes
     columns = [
@@ -55,10 +55,12 @@ def concentrations(
         Concentration(
             column=one.column.name, value=one.value, rows=one.rows, share=one.rows / num_changed, table_share=share
         )
-        for one, (share, distinct) in zip(common, _in_table(spark, target_sql, common), strict=True)
-        if share and distinct <= MAX_DISTINCT
+        for one, (share, distinct) in zip(common, _in_table(spark, target_sql, common), strict=False)
+        if distinct <= MAX_DISTINCT
     ]
-    return tuple(sorted((one for one in found if one.lift >= MIN_LIFT), key=lambda one: (-one.share, -one.lift)))
+    # inserted rows may be the first with NULL in many columns
+    notable = sorted(found, key=lambda one: (-one.share, -one.lift, one.value is None))
+    return tuple(one for one in notable if one.lift >= MIN_LIFT)[:MOST]
 
 
 def _common_values(
@@ -85,7 +87,8 @@ def _common_values(
 
 
 def _in_table(spark: SparkSession, target_sql: str, common: Sequence[CommonValue]) -> list[tuple[float, int]]:
-    """For each value its share of the table's rows, and how many values its column has, nearly."""
+    """For each value its share of the table's rows, and how many values its column has, nearly; nothing if it has no
+    rows."""
     items = ["count(*) AS n"]
     for place, one in enumerate(common):
         column = quote(one.column.name)
@@ -94,5 +97,5 @@ def _in_table(spark: SparkSession, target_sql: str, common: Sequence[CommonValue
         items.append(f"count_if({shown(column)} <=> {value}) AS n{place}")
         items.append(f"approx_count_distinct({column}) AS distinct{place}")
     row = collected(spark, f"SELECT {', '.join(items)} FROM {target_sql}")[0]
-    num_rows = row["n"] or 1
-    return [(row[f"n{place}"] / num_rows, int(row[f"distinct{place}"])) for place in range(len(common))]
+    places = range(len(common) if row["n"] else 0)
+    return [(row[f"n{place}"] / row["n"], int(row[f"distinct{place}"])) for place in places]

@@ -14,6 +14,7 @@ from engine.model.changes import Changes, ColumnChange, Transition
 from engine.model.errors import UsageError
 from engine.model.plan import Plan
 from engine.plan_statement import plan
+from engine.preflight.concentrations import MOST
 from tests.conftest import own_schema
 
 ROWS = 80
@@ -113,6 +114,21 @@ def test_it_says_where_the_change_is_concentrated(shop: Any) -> None:
     assert [(one.column, one.value, one.rows) for one in found] == [("country", "DE", 16)]
     assert (found[0].share, found[0].table_share) == (16 / 17, 16 / 80)
     assert round(found[0].lift, 2) == 4.71
+
+
+@pytest.mark.parametrize(("table", "told"), [("t", [("country", "XX", 0.0)]), ("empty", [])])
+def test_a_value_that_the_table_has_not_is_told_unless_it_has_no_rows(
+    shop: Any, table: str, told: list[tuple[str, str, float]]
+) -> None:
+    shop.sql("CREATE TABLE IF NOT EXISTS empty USING DELTA AS SELECT id, country FROM t WHERE FALSE").collect()
+    sql = (
+        f"MERGE INTO {table} AS t USING (SELECT id, 'XX' AS country FROM range(1000, 1020)) AS s ON t.id = s.id "
+        "WHEN NOT MATCHED THEN INSERT (id, country) VALUES (s.id, s.country)"
+    )
+    found = changes(shop, planned(shop, sql)).concentrations
+    assert found is not None
+    assert [(one.column, one.value, one.table_share) for one in found if one.value] == told
+    assert len(found) <= MOST
 
 
 def test_an_update_that_changes_no_value_is_counted_apart(shop: Any) -> None:
