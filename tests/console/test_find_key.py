@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from console.places.merge import find_key
 from console.words.glyphs import UNICODE
+from console.words.plan_summary import NOTHING_WRITTEN
 from engine.explore.find_key import FoundKey, FoundRow
 from engine.model.checks import SILENT_FAULTS
 from engine.model.errors import EngineError
@@ -64,6 +65,19 @@ async def test_the_faults_that_the_plan_counts_a_row_in_are_said_of_the_row(back
 def test_every_fault_of_a_row_has_a_sentence() -> None:
     # the others are about the source or the statement as a whole
     assert set(find_key.FAULTS) == set(SILENT_FAULTS) - {"ON_WITHOUT_KEY", "SOURCE_EMPTY", "SOURCE_SHRANK"}
+
+
+async def test_a_key_in_a_plan_that_is_refused_is_told_of_as_what_would_be() -> None:
+    plan = samples.a_refused_plan()
+    for touched, told in ((True, "f0, would be touched"), (False, "f0, would not be touched")):
+        row = FoundRow("matched", None, None, (), Sample(action="update", clause=1), "f0", touched=touched)
+        head = find_key.key_page(plan, FoundKey(("t.id <=> 5",), (row,)), UNICODE).head
+        words = "\n".join(paragraph.body.plain for paragraph in head)
+        assert "would be updated by clause 2" in words
+        assert told in words
+        assert NOTHING_WRITTEN in words
+    head = find_key.key_page(plan, FoundKey(("t.id <=> 5",), ()), UNICODE).head
+    assert NOTHING_WRITTEN in "\n".join(paragraph.body.plain for paragraph in head)
 
 
 async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: FakeBackend) -> None:

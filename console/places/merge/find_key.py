@@ -92,7 +92,7 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
         if key.of_pairs:
             nothing = f"No pair of rows fulfils it. {OF_PAIRS}"
         missing = signed(glyphs.off, "$text-warning", nothing)
-        return Page((sentence(predicate, "$foreground-muted"), missing))
+        return Page((*nothing_written(plan, glyphs), sentence(predicate, "$foreground-muted"), missing))
     counted = f"the first {len(key.rows)} rows of more" if key.more else count(len(key.rows), "row")
     head: list[Paragraph] = [*nothing_written(plan, glyphs), sentence(f"{predicate}: {counted}", "$foreground-muted")]
     if key.of_pairs:
@@ -111,7 +111,7 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
 def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> Head:
     lead = f"{number}. " if number is not None else ""
     sign = glyphs.points_to if row.change is not None else glyphs.off
-    headline = signed(sign, "$text-primary", f"{lead}{fate(row)}", "bold")
+    headline = signed(sign, "$text-primary", f"{lead}{fate(row, is_refused=plan.refused is not None)}", "bold")
     tests = [(_clause(plan, test, glyphs), _value(plan, row, test)) for test in row.tests]
     if row.file is not None:
         tests.append(("file", f"{elide_file(visible(row.file), FILE_WIDTH, glyphs.ellipsis)}, {_touched(plan, row)}"))
@@ -123,8 +123,8 @@ def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> 
     return tuple(lines)
 
 
-def fate(row: FoundRow) -> str:
-    """What becomes of a row, in one line."""
+def fate(row: FoundRow, *, is_refused: bool = False) -> str:
+    """What becomes of a row, or would if the plan were not refused, in one line."""
     where = {
         "matched": "in the source and the target",
         "not_matched": "only in the source",
@@ -135,7 +135,7 @@ def fate(row: FoundRow) -> str:
         same = ""
         if row.change.action == "update" and row.change.before and row.change.before == row.change.shown_after:
             same = ", to the values it has"
-        return f"{verb} by clause {row.change.clause + 1}{same}: {where}"
+        return f"{'would be ' if is_refused else ''}{verb} by clause {row.change.clause + 1}{same}: {where}"
     no = "no clause takes it" if row.tests else f"there is no {KINDS[row.kind]} clause"
     return f"{'not inserted' if row.kind == 'not_matched' else 'unchanged'}: {where}, and {no}"
 
@@ -158,7 +158,9 @@ def _value(plan: Plan, row: FoundRow, test: ClauseTest) -> str:
 def _touched(plan: Plan, row: FoundRow) -> str:
     if row.touched is None:
         return "of which the plan does not say whether it is touched"
-    if not row.touched or plan.refused is not None:
+    if plan.refused is not None:
+        return "would be touched" if row.touched else "would not be touched"
+    if not row.touched:
         return "not touched"
     if plan.write.deletion_vectors:
         replaced = [file.path for file in plan.changed_files if file.updated + file.deleted == file.rows]
