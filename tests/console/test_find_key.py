@@ -80,6 +80,27 @@ async def test_a_key_in_a_plan_that_is_refused_is_told_of_as_what_would_be() -> 
     assert NOTHING_WRITTEN in "\n".join(paragraph.body.plain for paragraph in head)
 
 
+@pytest.mark.parametrize("opens", ["key", "changes"])
+async def test_after_the_commit_it_is_said_where_the_rows_are_shown(backend: FakeBackend, opens: str) -> None:
+    gone = EngineError("SOURCE_GONE", "The frozen source is gone.", "Plan again.")
+    backend.errors["find_key"] = backend.errors["changes"] = gone
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("kept its promise")
+        await operator.press("v")
+        await operator.until(lambda: operator.merge.view == "preview")
+        if opens == "key":
+            await operator.press("slash")
+            await operator.sees("Find a key")
+            await operator.press("5", "enter")
+        else:
+            operator.merge.preview.turn_to("changes")
+        await operator.sees("This plan is committed already, as v42. Its source is not kept.")
+        await operator.sees("1 shows, in the view Versions, the rows of sales.orders as of v42")
+        assert "SOURCE_GONE" not in operator.screen
+
+
 async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await look_for(operator, "404")

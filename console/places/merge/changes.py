@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import TYPE_CHECKING
 
 from console.places.statement.plan_pages import changes_page
@@ -30,7 +29,7 @@ def ask_for_changes(place: StatementPlace, plan: Plan) -> None:
         "changes",
         lambda: place.backend.changes(plan, operation_id=operation_id),
         found,
-        partial(place.preview.fail_asked, "changes"),
+        lambda failure: place.preview.fail_asked("changes", place.of_committed(failure)),
         of=lambda: place.plan_id,
         ended=lambda: place.console_app.end(operation_id),
     )

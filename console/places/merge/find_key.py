@@ -72,7 +72,8 @@ def _look(place: StatementPlace, plan: Plan, typed: str | None) -> None:
         place.preview.show_asked("key", key_page(plan, key, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
-        place.preview.show_asked("key", Page(failure_head(failure, place.console_app.glyphs.error)))
+        head = failure_head(place.of_committed(failure), place.console_app.glyphs.error)
+        place.preview.show_asked("key", Page(head))
 
     place.ask(
         "find_key",

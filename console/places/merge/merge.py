@@ -371,7 +371,7 @@ class MergePlace(FormSqlPlace):
             "explain",
             lambda: spark_page(self.backend.explain_merge(plan)),
             self._spark_plan_told,
-            self.preview.page.fail,
+            lambda failure: self.preview.page.fail(self.of_committed(failure)),
             of=lambda: (self.plan_id, self.preview.view),
         )
 

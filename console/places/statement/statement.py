@@ -164,6 +164,15 @@ class StatementPlace(LedgerPlace):
         # below the text stands what Spark says of the text of now
         self.notify(f"The text as it was cannot be planned: {failure.message}", severity="error")
 
+    def of_committed(self, failure: Failure) -> Failure:
+        """Why no more can be asked of the plan: after its commit, where to look instead."""
+        done = self.committed
+        if failure.condition != "SOURCE_GONE" or done is None or done.version is None:
+            return failure
+        rows = f"rows of {table_name(done.table)} as of v{done.version} and of the version before"
+        where = self.with_keys("{app.tables} shows, in the view Versions, the ")
+        return Failure("", f"{outcome_sentences.committed_already(done)} Its source is not kept.", f"{where}{rows}.")
+
     def was_rehearsed(self, rehearsal: Rehearsal) -> None:
         """What the plan's own MERGE took says more of its commit than what others took."""
         from console.words.projection import rehearsed
