@@ -57,6 +57,33 @@ async def test_t_makes_another_kind_of_merge_of_the_same_tables(backend: FakeBac
         assert not list((backend.home / "drafts").glob("*.before-*"))
 
 
+async def test_t_offers_what_the_text_merges_into_whatever_was_proposed_before(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "m")
+        await operator.sees("sales.orders_feed")
+        await operator.press(*"ordf", "enter")
+        await operator.sees("USING sales.orders_feed AS s")
+        tables = "MERGE INTO sales.customers t USING sales.orders s"
+        of_others = f"{tables} ON t.customer_id = s.customer_id WHEN MATCHED THEN DELETE"
+        for text, target in ((of_others, "sales.customers"), ("MERGE INTO sales.orders USING", "sales.orders")):
+            operator.merge.editor.replace_all(text)
+            await operator.pilot.pause()
+            await operator.press("ctrl+l")
+            await operator.sees(f"What should the merge into {target} do?")
+            await operator.press("escape")
+        operator.merge.editor.replace_all(of_others)
+        await operator.pilot.pause()
+        await operator.press("ctrl+l")
+        await operator.sees("What should the merge into sales.customers do?")
+        await operator.press(*"sync", "enter")
+        await operator.sees("MERGE INTO sales.customers AS t", "USING sales.orders AS s")
+        operator.merge.editor.replace_all(" ")
+        await operator.pilot.pause()
+        await operator.press("ctrl+l")
+        await operator.sees("Into which table?")
+
+
 async def test_t_asks_for_the_tables_where_none_was_chosen(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

@@ -65,7 +65,7 @@ class MergePlace(FormSqlPlace):
         super().__init__()
         self.number = number
         self.proposed: Sides | None = None
-        """The tables of the last proposal, for another template."""
+        """The tables of the last proposal, for another template of the same target."""
         self._written = ""
         """The text that the form wrote last: what is typed there is ahead of it."""
 
@@ -379,12 +379,12 @@ class MergePlace(FormSqlPlace):
         self.preview.show_asked("spark", page)
 
     def action_template(self) -> None:
-        from console.places.merge.propose import propose_merge, propose_template
+        from console.places.merge.merge_offers import ask_for_template
 
-        if self.proposed is None:
-            propose_merge(self)
-        else:
-            propose_template(self, self.proposed)
+        ask_for_template(self, self.proposed, self._propose)
+
+    def _propose(self, known: Sides) -> None:
+        self.proposed = known
 
     def action_open_merge(self) -> None:
         from console.places.merge.saved import ask_which_to_open

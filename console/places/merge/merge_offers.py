@@ -7,8 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from console.dialogs.pick import Choice, PickDialog
-from console.places.merge.propose import LISTING, load_choices, table_choices
+from console.places.merge.propose import (
+    LISTING,
+    load_choices,
+    propose_merge,
+    propose_template,
+    table_choices,
+    template_dialog,
+    use_template,
+)
 from console.statements.clause_text import column_set
+from console.statements.merge_form import read_form
 from console.statements.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
@@ -24,7 +33,7 @@ T = TypeVar("T")
 def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[str | None], None]) -> None:
     """A list of what a part could be; what is chosen replaces it."""
     if part == "condition":
-        _open_with_sides(place, form, partial(_conditions_dialog, place, form), taken)
+        _open_with_sides(place, (form.target, form.source), partial(_conditions_dialog, place, form), taken)
         return
     only_delta = part == "target"
     question = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
@@ -66,7 +75,28 @@ def open_clause(
 
         return ClauseDialog(clause, _columns(place, form, known, clause), complaint)
 
-    _open_with_sides(place, form, dialog_of, taken)
+    _open_with_sides(place, (form.target, form.source), dialog_of, taken)
+
+
+def ask_for_template(place: StatementPlace, proposed: Sides | None, propose: Callable[[Sides], None]) -> None:
+    """Another kind of merge between the tables of the text; ``proposed`` are those of the last proposal, which a
+    template may have put into a query. Asks for them where the text has none."""
+    form = read_form(place.pane.text)
+    target, source = (place.pane.target, "") if form is None else (form.target, form.source)
+    if not target:
+        propose_merge(place)
+        return
+    if proposed is not None and proposed.target == target and (proposed.source or "") in place.pane.text:
+        propose_template(place, proposed)
+        return
+    offered: list[Sides] = []
+
+    def dialog_of(known: Sides) -> Dialog[str]:
+        propose(known)
+        offered.append(known)
+        return template_dialog(known)
+
+    _open_with_sides(place, (target, source), dialog_of, lambda kind: use_template(place, offered[-1], kind))
 
 
 def _columns(place: StatementPlace, form: MergeForm, known: Sides, clause: FormClause | None) -> list[tuple[str, str]]:
@@ -89,17 +119,18 @@ NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a commen
 
 def _open_with_sides(
     place: StatementPlace,
-    form: MergeForm,
+    names: tuple[str, str],
     dialog_of: Callable[[Sides], Dialog[T] | None],
     taken: Callable[[T | None], None],
 ) -> None:
     """Open a dialog as soon as both tables' columns are known; without Spark, with the columns known before."""
     catalog = place.console_app.catalog
+    target, source = names
 
     def made(columns: Sequence[Column], of_source: Sequence[Column]) -> Sides:
         if not columns:
-            return Sides(target=form.target)
-        return sides(form.target, columns, form.source if of_source else None, of_source)
+            return Sides(target=target)
+        return sides(target, columns, source if of_source else None, of_source)
 
     def open_dialog(known: Sides, *, late: bool = True) -> None:
         dialog = dialog_of(known)
@@ -108,7 +139,6 @@ def _open_with_sides(
             dialog.must_be_read = late
             place.app.push_screen(dialog, taken)
 
-    names = (form.target, form.source)
     known = [catalog.known_columns(name) for name in names]
     if all(known) or place.console_app.status.spark != "warm":
         open_dialog(made(known[0] or (), known[1] or ()), late=False)
@@ -118,4 +148,4 @@ def _open_with_sides(
         columns, of_source = map(catalog.try_columns, names)
         return made(columns, of_source)
 
-    place.ask_here("sides", look, open_dialog, place.unless_covered(lambda _: open_dialog(Sides(target=form.target))))
+    place.ask_here("sides", look, open_dialog, place.unless_covered(lambda _: open_dialog(Sides(target=target))))

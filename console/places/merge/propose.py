@@ -59,15 +59,20 @@ def propose_merge(place: Place) -> None:
 
 def propose_template(place: StatementPlace, known: Sides) -> None:
     """Another kind of merge between the tables that were proposed last."""
+    place.app.push_screen(template_dialog(known), partial(use_template, place, known))
+
+
+def template_dialog(known: Sides) -> PickDialog:
+    """Asks for a kind of merge."""
     kinds = [Choice(name, label, what) for name, (label, what, _) in (*TEMPLATES.items(), *FORMS.items())]
-    dialog = PickDialog("Template", f"What should the merge into {known.target} do?", kinds, last=_OTHER_TABLES)
-    place.app.push_screen(dialog, partial(_kind_chosen, place, known))
+    return PickDialog("Template", f"What should the merge into {known.target} do?", kinds, last=_OTHER_TABLES)
 
 
 _OTHER_TABLES = Choice("other", "Other tables", "choose the target and the source anew")
 
 
-def _kind_chosen(place: StatementPlace, known: Sides, kind: str | None) -> None:
+def use_template(place: StatementPlace, known: Sides, kind: str | None) -> None:
+    """Write the merge of the ``kind`` that was chosen, if one was."""
     if kind == _OTHER_TABLES.key:
         propose_merge(place)
     elif kind is not None:
