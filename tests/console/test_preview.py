@@ -92,6 +92,22 @@ def test_the_verdict_says_first_which_warnings_must_be_accepted() -> None:
     assert lines[-3:] == ["1 error to be accepted, 1 warning", "[BAD] Some rows.", "[MILD] Some rows."]
 
 
+async def test_a_new_plan_is_read_from_its_top(backend: FakeBackend) -> None:
+    warnings = tuple(Remark(code=f"MANY_{at}", sentence="Some rows.", severity="warning") for at in range(20))
+    backend.plans = [samples.a_plan(plan_id=name * 12, warnings=warnings) for name in "ab"]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        scroll = operator.merge.preview.query_one("#verdict-scroll")
+        scroll.scroll_end(animate=False)
+        await operator.until(lambda: scroll.scroll_y > 0)
+        operator.merge.preview.edited(True)
+        await operator.pilot.pause()
+        assert scroll.scroll_y > 0
+        await operator.press("r")
+        await operator.sees("plan bbbbbb")
+        await operator.until(lambda: scroll.scroll_y == 0)
+
+
 async def test_sql_that_was_just_removed_may_be_drawn_once_more(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)

@@ -835,10 +835,21 @@ async def test_an_order_stays_for_the_files_of_another_predicate(backend: FakeBa
         await operator.press("greater_than_sign", "greater_than_sign")
         await operator.until(lambda: place.page.order is not None)
         chosen = place.page.order
+        assert chosen is not None
+        await operator.press("end")
+        await operator.until(lambda: place.query_one(Grid).cursor == 39)
         place.action_explore()
         await operator.press("0", "enter")
         await operator.until(lambda: len(backend.called("explore_scan")) == 2)
         await operator.until(lambda: place.page.order == chosen)
+        # it is read from its top; the same files, asked for again, from where one was
+        await operator.until(lambda: place.query_one(Grid).cursor == 0)
+        await operator.press("down", "down")
+        await operator.until(lambda: place.query_one(Grid).cursor == 2)
+        place.action_explore()
+        await operator.press("enter")
+        await operator.until(lambda: len(backend.called("explore_scan")) == 3)
+        await operator.until(lambda: [*place.query(Grid)] and place.query_one(Grid).cursor == 2)
 
 
 async def test_the_cursor_stays_on_its_version_when_another_program_commits(backend: FakeBackend) -> None:

@@ -191,6 +191,7 @@ class Preview(Vertical):
         elif self._chosen in OF_ONE_PLAN:
             self._chosen = "files"
         self._edited, self._moved, self._became = False, None, ""
+        self.query_one("#verdict-scroll", Reading).scroll_home(animate=False)
         self._show_verdict()
         # what stops a plan is the first thing to look at
         view = "conflicts" if plan.refused is not None else self._chosen

@@ -175,7 +175,8 @@ class OneTable(Place):
             # many rows take a moment to sort: here nobody waits for them
             order = order_again(page.table, before.order)
             first = order.rows[0] if order is not None and order.rows else 0
-            return replace(page, order=order, at=row_again(page.table, before.table, before.at, first))
+            at = row_again(page.table, before.table, before.at, first) if before.table is not None else first
+            return replace(page, order=order, at=at)
 
         self.page.say("Asking Spark…")
         self.ask(
@@ -301,6 +302,9 @@ class OneTable(Place):
     def _predicate_typed(self, event: Input.Submitted) -> None:
         event.stop()
         if self.shown is not None:
+            if event.value != self.shown.predicate and (left := self._left.get("scan")) is not None:
+                # other files are read from the first on, in the order that was chosen
+                self._left["scan"] = replace(left, table=None)
             self.shown = replace(self.shown, predicate=event.value)
             self._pages.pop("scan", None)
             self.action_view("scan")
