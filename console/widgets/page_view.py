@@ -17,15 +17,19 @@ from console.shell import shell_of
 from console.widgets.grid import Grid
 from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, laid_out, sentence, signed
 from console.widgets.sentences import Reading, Sentences
+from console.words.format import elide_end
 from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
     from console.shell import Shell
     from console.widgets.file_map import FileMapView
+    from console.words.glyphs import Glyphs
 
 # below this there is room for the table or for air, not for both
 AIRY_ROWS = 16
+AT_PLACE = 30
+"""Characters of what was typed from the place of an error on."""
 TABLE_ROWS = 3
 """Rows that a table keeps, its header among them, below sentences of any length: those are scrolled."""
 
@@ -36,6 +40,16 @@ def failure_head(failure: Failure, mark: str) -> Head:
     text = Content.assemble((condition, "bold $text-error"), visible(failure.message, lines=True))
     hint = (Paragraph(sentence(failure.hint, "$foreground-muted").body, Content("  ")),) if failure.hint else ()
     return (signed(mark, "$text-error", text), *hint)
+
+
+def failure_in(typed: str, failure: Failure, glyphs: Glyphs) -> Head:
+    """An error of what was ``typed`` in one line, and where in it that is."""
+    head = failure_head(failure, glyphs.error)
+    if failure.line != 1 or failure.column is None:
+        return head
+    rest = typed[failure.column - 1 :]
+    at = f"column {failure.column}: {elide_end(rest, AT_PLACE, glyphs.ellipsis)}" if rest.strip() else "at its end"
+    return (*head, Paragraph(sentence(at, "$foreground-muted").body, Content("  ")))
 
 
 class PageView(Vertical):

@@ -25,6 +25,7 @@ from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, is_
 from engine.spark.explain import COLUMN_ID, Explained, explain
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import raise_if_all_ends, translate
+from engine.sql.as_typed import in_whole
 from engine.sql.names import quote, string
 from engine.sql.resolve import SOURCE, Side, resolve
 from engine.sql.sql_text import conjuncts, tokenize
@@ -126,7 +127,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         # the log is read while Delta is asked
         listing = submit(lambda: list_files(spark, path, at, with_stats=True))
         logged = submit(lambda: logged_schema(spark, path, at)) if "columnMapping" in features else None
-        schema = _schema_of_read(spark, source, texts)
+        schema = _schema_of_read(spark, source, predicate)
         side = Side(SOURCE, tuple(name_parts(table)), False, tuple(column.name for column in schema))
         parts = [Expression(text, resolve(text, [side]).source_columns, (), text) for text in texts]
         by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
@@ -176,14 +177,22 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     )
 
 
-def _schema_of_read(spark: SparkSession, source: str, texts: Sequence[str]) -> tuple[Column, ...]:
+def _schema_of_read(spark: SparkSession, source: str, predicate: str) -> tuple[Column, ...]:
+    texts = conjuncts(predicate)
     try:
         return columns_of(schema_of(spark, _read(source, texts)))
     except EngineError as error:
         raise_if_all_ends(error)
         # the error of one by itself names nothing but what was typed
+        end = 0
         for text in texts:
-            schema_of(spark, f"SELECT * FROM {source} WHERE {text}")
+            start = predicate.index(text, end)
+            end = start + len(text)
+            asked = f"SELECT * FROM {source} WHERE {text}"
+            try:
+                explain(spark, asked)
+            except EngineError as of_one:
+                raise in_whole(of_one, len(asked) - len(text), predicate, start) from error
         raise
 
 

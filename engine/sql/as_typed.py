@@ -32,6 +32,18 @@ def as_typed(error: EngineError, text: str, params: Mapping[str, str]) -> Engine
     return error
 
 
+def in_whole(error: EngineError, begins: int, whole: str, start: int) -> EngineError:
+    """``error`` with its place in ``whole``; it counts in a query of ours, which has from ``begins`` on what ``whole``
+    has from ``start`` on."""
+    place = None
+    if error.line is not None and error.column is not None:
+        place = offset_of(error.counted_in, error.line, error.column)
+    known = None if place is None or place < begins else place - begins + start
+    error.line, error.column = (None, None) if known is None else place_of(whole, known)
+    error.counted_in = whole
+    return error
+
+
 def moved(error: EngineError, text: str, edits: Sequence[Edited], start: int = 0) -> EngineError:
     """``error`` with its place in ``text``; it counts in what ``edits`` made of that, from ``start`` on."""
     place = before = None

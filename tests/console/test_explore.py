@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, verdict
+import dataclasses
+
+from textual.widgets import Input
+
+from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, page_of, verdict
 from console.places.tables.tables import TablesPlace
 from engine.model.errors import EngineError
 from tests.console import samples
@@ -58,6 +62,13 @@ def test_a_file_is_skipped_by_what_the_evidence_says() -> None:
     assert verdicts == [PARTITION] * 20 + [DERIVED] * 6 + [STATISTICS] * 11 + [KEPT] * 3
 
 
+def test_what_is_not_known_of_partitions_is_told_as_a_bound() -> None:
+    found = samples.a_scan("x")
+    heads = [page_of(one).head for one in (found, dataclasses.replace(found, unasked=found.generated))]
+    told = ["".join(line.body.plain for line in head) for head in heads]
+    assert ["at most 14 files" in one for one in told] == [False, True]
+
+
 async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(backend: FakeBackend) -> None:
     backend.errors["explore_scan"] = EngineError("UNRESOLVED_COLUMN", "A column `[/x]` cannot be resolved.", "")
     async with console(backend) as operator:
@@ -67,6 +78,18 @@ async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(ba
         await operator.press("0", "enter")
         await operator.sees("3 files, 69 MB")
         assert backend.called("explore_scan")[-1] == ("sales.orders", "x = 10", 41)
+
+
+async def test_a_mistake_has_its_hint_and_its_place_where_the_cursor_goes(backend: FakeBackend) -> None:
+    hint = "Check the column's name and its alias."
+    backend.errors["explore_scan"] = EngineError("UNRESOLVED_COLUMN", "No `x`.", hint, line=1, column=11)
+    async with console(backend) as operator:
+        await explore(operator, "a = 1 AND x = 1")
+        await operator.sees("[UNRESOLVED_COLUMN] No `x`.", hint, "column 11: x = 1")
+        assert operator.app.screen.query_one("#predicate", Input).cursor_position == 10
+        backend.errors["explore_scan"] = EngineError("PARSE_SYNTAX_ERROR", "More.", hint, line=1, column=12)
+        await operator.press("end", *["backspace"] * 5, "enter")
+        await operator.sees("More.", "at its end")
 
 
 async def test_files_are_shown_below_the_predicate_that_they_are_of(backend: FakeBackend) -> None:

@@ -101,6 +101,13 @@ async def test_after_the_commit_it_is_said_where_the_rows_are_shown(backend: Fak
         assert "SOURCE_GONE" not in operator.screen
 
 
+async def test_a_predicate_that_cannot_be_read_says_where(backend: FakeBackend) -> None:
+    backend.errors["find_key"] = EngineError("PARSE_SYNTAX_ERROR", "It cannot be read.", line=1, column=8)
+    async with console(backend) as operator:
+        await look_for(operator, "t.id = )")
+        await operator.sees("It cannot be read.", "column 8: )")
+
+
 async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await look_for(operator, "404")

@@ -266,6 +266,16 @@ def test_an_error_names_nothing_but_what_was_typed(
 
 
 @pytest.mark.parametrize(
+    ("typed", "column"), [("nosuch = 1", 1), ("k = 1 AND (nosuch = 1)", 12), ("k = 1 AND n >", 14), ("k = 1 ORDER", 7)]
+)
+def test_an_error_has_its_place_in_the_predicate(spark: Any, tables: None, typed: str, column: int) -> None:
+    with pytest.raises(EngineError) as caught:
+        explore(spark, "plain", typed)
+    assert (caught.value.line, caught.value.column) == (1, column)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
     ("view", "version"),
     [
         ("SELECT * FROM plain", 4),

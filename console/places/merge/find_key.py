@@ -10,7 +10,7 @@ from console.dialogs.key import KeyDialog
 from console.places.statement.plan_pages import nothing_written, sample_lines
 from console.status import Job
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
-from console.widgets.page_view import failure_head
+from console.widgets.page_view import failure_in
 from console.words import plan_summary
 from console.words.format import count, elide_end, elide_file
 from console.words.glyphs import Glyphs
@@ -72,7 +72,7 @@ def _look(place: StatementPlace, plan: Plan, typed: str | None) -> None:
         place.preview.show_asked("key", key_page(plan, key, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
-        head = failure_head(place.of_committed(failure), place.console_app.glyphs.error)
+        head = failure_in(typed, place.of_committed(failure), place.console_app.glyphs)
         place.preview.show_asked("key", Page(head))
 
     place.ask(

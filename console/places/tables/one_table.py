@@ -14,7 +14,7 @@ from console.places.place import Place
 from console.places.tables.table_list import TableList
 from console.widgets.lines import TabLine
 from console.widgets.page import Page, order_again, row_again, sentence
-from console.widgets.page_view import PageView
+from console.widgets.page_view import PageView, failure_in
 from console.words.visible import visible
 from console.work import Failure
 
@@ -284,7 +284,13 @@ class OneTable(Place):
 
     def _not_built(self, failure: Failure) -> None:
         self._submitted, self._view_failed = False, True
-        self.page.fail(failure)
+        if self.view != "scan" or self.shown is None:
+            self.page.fail(failure)
+            return
+        typed, predicate = self.shown.predicate, self.query_one("#predicate", Input)
+        self.page.show(Page(failure_in(typed, failure, self.console_app.glyphs)))
+        if failure.line == 1 and failure.column is not None and predicate.value == typed:
+            predicate.cursor_position = failure.column - 1
 
     def _show(self, page: Page) -> None:
         self.page.show(page)

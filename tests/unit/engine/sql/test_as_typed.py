@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.explore.validate import validate
 from engine.model.errors import EngineError
-from engine.sql.as_typed import as_typed, moved
+from engine.sql.as_typed import as_typed, in_whole, moved
 from engine.sql.positions import Edit
 
 TEXT = "SET a = :one;\nSELECT :one, nosuch FROM t"
@@ -24,6 +24,16 @@ def test_a_place_behind_a_filled_marker_moves_back() -> None:
 def test_a_place_in_a_query_of_ours_is_dropped() -> None:
     found = as_typed(error("SELECT 1 AS one", 1, 3), TEXT, {"one": "1"})
     assert (found.line, found.column) == (None, None)
+
+
+def test_a_place_in_a_query_about_a_part_is_one_in_the_whole() -> None:
+    whole = "n = 1\n AND nosuch = 2"
+    asked = "SELECT * FROM t WHERE nosuch = 2"
+    found = in_whole(error(asked, 1, 23), len(asked) - len("nosuch = 2"), whole, whole.index("nosuch"))
+    assert (found.line, found.column, found.counted_in) == (2, 6, whole)
+    for place in ((1, 3), (None, None)):
+        found = in_whole(error(asked, *place), len(asked) - len("nosuch = 2"), whole, whole.index("nosuch"))
+        assert (found.line, found.column) == (None, None)
 
 
 def test_what_cannot_be_read_is_pointed_at_behind_the_setup() -> None:
