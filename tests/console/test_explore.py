@@ -8,6 +8,8 @@ from textual.widgets import Input
 
 from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, page_of, verdict
 from console.places.tables.tables import TablesPlace
+from console.widgets.grid import Grid
+from console.widgets.table_tree import TableTree
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
@@ -90,6 +92,20 @@ async def test_a_mistake_has_its_hint_and_its_place_where_the_cursor_goes(backen
         backend.errors["explore_scan"] = EngineError("PARSE_SYNTAX_ERROR", "More.", hint, line=1, column=12)
         await operator.press("end", *["backspace"] * 5, "enter")
         await operator.sees("More.", "at its end")
+
+
+async def test_a_key_leads_from_the_predicate_to_its_files(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await explore(operator)
+        await operator.sees("3 files, 69 MB")
+        await operator.press("e")
+        await operator.until(lambda: "esc to the result" in operator.keys)
+        await operator.press("escape")
+        await operator.until(lambda: isinstance(operator.app.focused, Grid))
+        assert "esc all tables" in operator.keys
+        assert len(backend.called("explore_scan")) == 1
+        await operator.press("escape")
+        await operator.until(lambda: isinstance(operator.app.focused, TableTree))
 
 
 async def test_files_are_shown_below_the_predicate_that_they_are_of(backend: FakeBackend) -> None:

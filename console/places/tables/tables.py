@@ -143,6 +143,8 @@ class TablesPlace(OneTable):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view", "explore"):
             return self.shown is not None
+        if action == "leave_field":
+            return self.focused is not None and self.focused.id == "predicate"
         if action == "more":
             return self.view == "rows" and self._may_have_more
         if action == "sample":
@@ -186,6 +188,11 @@ class TablesPlace(OneTable):
     def action_back(self) -> None:
         self.remove_class("-opened")
         self.table_list.table_tree.focus()
+
+    def action_leave_field(self) -> None:
+        # it is not left for what may be beside the table
+        self.set_focus(None)
+        self.page.focus_page()
 
     def action_reload(self) -> None:
         if self.table_list.is_starting:
