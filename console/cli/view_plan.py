@@ -175,7 +175,7 @@ def table(*headers: str, right: tuple[str, ...] = ()) -> Sheet:
 def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
     scan, files = plan.scan, plan.find_touched_files.files
     yield Text(f"{plan_summary.skipping(scan)} {accuracy_mark(scan.accuracy, glyphs)}")
-    for predicate in scan.predicates:
+    for predicate in plan_summary.skipping_by(scan):
         yield Text(f"by {plan_summary.sql_line(predicate)}")
     if more := plan_summary.scan(plan):
         yield Text(more)

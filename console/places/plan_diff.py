@@ -32,7 +32,7 @@ def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
     changed = sum(old != new for _, old, new in pairs)
     was = f"plan {short_id(before.plan_id)} of {local_clock(before.created_at)}"
     headline = f"{changed} of {len(pairs)} facts differ from {was}." if changed else f"Nothing differs from {was}."
-    columns = [Column(""), Column("fact"), Column("before", fit="end"), Column("now", fit="end")]
+    columns = [Column("", name="change"), Column("fact"), Column("before", fit="end"), Column("now", fit="end")]
     table = Table(columns, rows, full=lambda at: Full(f"Beside {was}", [pairs[at]], texts=True))
     return Page((sentence(headline, "bold"), sentence("Enter shows a row in full.", "$foreground-muted")), table)
 

@@ -71,6 +71,8 @@ class Column:
     short: Callable[[str], str] | None = None
     failed: Callable[[int], bool] | None = None
     """Whether the cell of a row, by its number, is shown in the colour of errors."""
+    name: str = ""
+    """What it is called beside a row in full and in a file, if it has no label."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,9 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """The labels of the columns; one without has a number. No two are alike, nor are they to a reader to whom case
-        is nothing: the facts of a file stand beside columns that may be called as they are."""
-        labels = [column.label or f"column {at}" for at, column in enumerate(self.columns, start=1)]
+        """The labels of the columns, or their names; one without either has a number. No two are alike, nor are they to
+        a reader to whom case is nothing: the facts of a file stand beside columns that may be called as they are."""
+        labels = [column.label or column.name or f"column {at}" for at, column in enumerate(self.columns, start=1)]
         known = {label.casefold() for label in labels}
         names: dict[str, str] = {}
         for label in labels:

@@ -163,7 +163,7 @@ def _files(plan: Plan) -> Iterator[str]:
     left = f"{number(scan.files_after)} of {count(scan.files_before, 'file')}"
     lines = [
         f"Data skipping leaves {left} ({size(scan.bytes_after)} of {size(scan.bytes_before)}), {scan.accuracy}.",
-        *(f"- by {code(predicate)}" for predicate in scan.predicates),
+        *(f"- by {code(predicate)}" for predicate in plan_summary.skipping_by(scan)),
         *([f"- {plain(more)}"] if (more := plan_summary.scan(plan)) else []),
         "",
     ]

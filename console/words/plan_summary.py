@@ -117,6 +117,11 @@ def skipping(found: Scan) -> str:
     return f"data skipping leaves {files} ({size(found.bytes_after)} of {size(found.bytes_before)})"
 
 
+def skipping_by(found: Scan) -> list[str]:
+    """The predicates that may skip files. TRUE, alone or of a clause without a condition, skips none."""
+    return [one for one in found.predicates if one.strip("() \n").upper() != "TRUE"]
+
+
 def so_far(progress: Progress) -> list[str]:
     """What a plan that is still being made says already."""
     lines = [decision(progress.decision)] if progress.decision is not None else []

@@ -6,10 +6,11 @@ import dataclasses
 
 from textual.widgets import Input
 
-from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, page_of, verdict
+from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, page_of, verdict, why
 from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.widgets.table_tree import TableTree
+from engine.explore.skipping import Evidence, FileEvidence
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
@@ -69,6 +70,17 @@ def test_what_is_not_known_of_partitions_is_told_as_a_bound() -> None:
     heads = [page_of(one).head for one in (found, dataclasses.replace(found, unasked=found.generated))]
     told = ["".join(line.body.plain for line in head) for head in heads]
     assert ["at most 14 files" in one for one in told] == [False, True]
+
+
+def test_a_predicate_about_no_column_is_no_reason_to_keep_a_file() -> None:
+    found = samples.a_scan("true")
+    kept = found.files[39]
+    of_true = Evidence("true", True, ())
+    with_it = FileEvidence(kept.path, True, 5, (of_true, *kept.evidence))
+    assert why(with_it, found) == why(kept, found)
+    assert why(FileEvidence(kept.path, True, 5, (of_true,)), found) == "no predicate names a column"
+    skipped = FileEvidence("other", False, 5, (Evidence("false", False, ()),))
+    assert why(skipped, found) == "false"
 
 
 async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(backend: FakeBackend) -> None:

@@ -210,6 +210,6 @@ def columns_page(form: TableForm, at: int = 0) -> Page:
         )
         for position, column in enumerate(form.columns, start=1)
     ]
-    columns = [Column("#", align="right"), Column("column"), Column("type"), Column(""), Column("value", fit="end"),
-               Column("comment", fit="end")]  # fmt: skip
+    columns = [Column("#", align="right"), Column("column"), Column("type"), Column("", name="constraint"),
+               Column("value", fit="end"), Column("comment", fit="end")]  # fmt: skip
     return Page(table=Table(columns, rows, "No columns yet: a adds one."), at=at)

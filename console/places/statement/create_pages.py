@@ -50,7 +50,7 @@ def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
         for name, old, new in parts
     ]
     changed = sum(bool(row[0]) for row in rows)
-    columns = [Column(""), Column("part"), Column("before", fit="end"), Column("after", fit="end")]
+    columns = [Column("", name="change"), Column("part"), Column("before", fit="end"), Column("after", fit="end")]
     words, name = f"{count(changed, 'part')} of {len(rows)} change.", table_name(plan.target.name)
     table = Table(columns, rows, full=lambda at: Full(name, [parts[at]], texts=True))
     return Page((sentence(f"{words} Enter shows a row in full."),), table)
@@ -86,7 +86,13 @@ def columns_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
         (f"{glyphs.changed} changed" if change == "changed" else change, *parts)
         for change, *parts in sentences.columns(plan, glyphs.becomes)
     ]
-    columns = [Column(""), Column("column"), Column("type"), Column(""), Column("comment", fit="end")]
+    columns = [
+        Column("", name="change"),
+        Column("column"),
+        Column("type"),
+        Column("", name="options"),
+        Column("comment", fit="end"),
+    ]
     return Page(table=Table(columns, rows, "The plan leaves no table, so there are no columns."))
 
 
@@ -97,7 +103,7 @@ def promise_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
         (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
         for metric, value in plan.promise.items()
     ]
-    columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
+    columns = [Column("metric"), Column("promised", align="right"), Column("", name="sign"), Column("how sure")]
     title = "What the commit will report, by Delta's own names. The state of the table is compared as well."
     return Page((sentence(title),), Table(columns, rows, "Such a commit reports no metrics."))
 

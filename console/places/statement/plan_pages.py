@@ -50,7 +50,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         Paragraph(_file_bar(plan, glyphs)),
         *nothing_written(plan, glyphs),
         sentence(f"{plan_summary.skipping(scan)} {mark}; {number(skipped)} skipped"),
-        *(sentence(f"by {predicate}", "bold") for predicate in scan.predicates),
+        *(sentence(f"by {predicate}", "bold") for predicate in plan_summary.skipping_by(scan)),
     ]
     if more := plan_summary.scan(plan):
         head.append(sentence(more))
@@ -78,7 +78,7 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
     keys, others = _column_names(plan)
     names = [*keys, *others]
     columns = [
-        Column(""),
+        Column("", name="sign"),
         Column("action"),
         Column("clause", align="right"),
         *(Column(name) for name in names),
@@ -226,7 +226,7 @@ def no_promise(glyphs: Glyphs) -> Page:
 def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
     if plan.refused is not None:
         return no_promise(glyphs)
-    columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
+    columns = [Column("metric"), Column("promised", align="right"), Column("", name="sign"), Column("how sure")]
     rows: list[Row] = [
         (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
         for metric, value in plan.promise.items()

@@ -138,7 +138,9 @@ def why(file: FileEvidence, found: ScanExplained) -> str:
         return "; ".join(found.generated)
     # a file that no predicate skips alone is skipped by all together
     evidence = [one for one in file.evidence if one.kept == file.kept] or file.evidence
-    return "; ".join(map(_told, evidence))
+    # true keeps every file, and is no reason
+    reasons = [one for one in evidence if one.facts or not one.kept]
+    return "; ".join(map(_told, reasons)) or "no predicate names a column"
 
 
 def _told(one: Evidence) -> str:

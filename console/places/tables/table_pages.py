@@ -58,7 +58,7 @@ def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
         Column("#", align="right"),
         Column("column"),
         Column("type"),
-        Column(""),
+        Column("", name="constraint"),
         Column("role"),
         *((Column("value", fit="end"),) if has_values else ()),
         Column("comment", fit="end"),

@@ -254,6 +254,7 @@ def test_the_columns_of_a_table_tell_where_values_come_from_if_any_do() -> None:
         assert page.table is not None
         assert [one.label for one in page.table.columns] == ["#", "column", "type", "", "role", *labels, "comment"]
         assert {len(row) for row in page.table.rows} == {6 + len(labels)}
+        assert page.table.names[3] == "constraint", "of a row in full, and of a file"
     assert [row[5] for row in page.table.rows] == ["", "default 1 + 6"]
 
 

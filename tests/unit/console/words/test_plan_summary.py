@@ -31,6 +31,11 @@ def test_a_headline_fits_its_width() -> None:
     assert words.headline(make_create_plan(), UNICODE, 20) == "REPLACE TABLE demo.…"
 
 
+def test_true_is_no_reason_to_skip_files() -> None:
+    scan = make_plan().scan.model_copy(update={"predicates": ("true", "(TRUE\n)", "t.v > 1", "false")})
+    assert words.skipping_by(scan) == ["t.v > 1", "false"]
+
+
 def test_only_a_known_0_goes_without_saying() -> None:
     assert words.counts(make_plan()) == "updates 900"
     assert words.counts(promising(numTargetRowsDeleted=3)) == "updates 900 · deletes 3"
