@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import pytest
 from textual.geometry import Region
@@ -13,7 +14,7 @@ from textual.widgets import Input
 from console.app import DeltaMergeApp
 from console.drafts import Draft
 from console.places.statement.plan_pages import files_page
-from console.places.statement.preview import verdict
+from console.places.statement.preview import brief, verdict
 from console.widgets.editor import SqlView
 from console.widgets.page_view import PageView
 from console.words.glyphs import UNICODE
@@ -23,6 +24,7 @@ from engine.model.changes import Changes
 from engine.model.errors import EngineError
 from engine.model.plan import Remark
 from engine.model.plan_file import read_plan_file
+from engine.model.plans import AnyPlan
 from engine.session.store_watch import Silence
 from tests.console import samples
 from tests.console.drive import console
@@ -71,12 +73,17 @@ def test_of_an_empty_table_no_file_is_skipped() -> None:
     assert "0 skipped" in page.head[0].body.plain
 
 
-async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(backend: FakeBackend) -> None:
-    async with console(backend) as operator:
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(
+    backend: FakeBackend, size: tuple[int, int]
+) -> None:
+    async with console(backend, size=size) as operator:
         await operator.plan(MERGE_SQL)
-        for expected in VIEWS.values():
+        for view, expected in VIEWS.items():
             await operator.sees(*expected)
-            await operator.sees("updates 1,204 · inserts 220 · deletes 3", "rewrites 2 of 40 files")
+            await operator.sees("updates 1,204 · inserts 220 · deletes 3")
+            # where there is little room it is whole above the first view alone
+            assert ("rewrites 2 of 40 files" in operator.screen) is (view == "files" or size != (80, 24))
             await operator.press("right_square_bracket")
         await operator.press("d")
         await operator.sees("to avoid it", "make the feed a Delta table")
@@ -90,6 +97,19 @@ def test_the_verdict_says_first_which_warnings_must_be_accepted() -> None:
     )
     lines = [paragraph.body.plain for paragraph in verdict(samples.a_plan(warnings=warnings), UNICODE)]
     assert lines[-3:] == ["1 error to be accepted, 1 warning", "[BAD] Some rows.", "[MILD] Some rows."]
+
+
+def test_in_brief_the_verdict_says_what_matters_most() -> None:
+    def lines(plan: AnyPlan, since: Sequence[str] = ()) -> list[str]:
+        return [paragraph.body.plain for paragraph in brief(plan, UNICODE, since=since)]
+
+    counts = verdict(samples.a_plan(), UNICODE)[0].body.plain
+    mild, bad = (Remark(code=code, sentence="Some.", severity=code) for code in ("warning", "error"))  # type: ignore[arg-type]
+    assert lines(samples.a_plan(warnings=())) == [counts]
+    assert lines(samples.a_plan(warnings=(mild,))) == [counts, "[warning] Some."]
+    assert lines(samples.a_plan(warnings=(mild,)), ("It moved.",)) == [counts, "It moved."]
+    assert lines(samples.a_plan(warnings=(bad,)), ("It moved.",)) == [counts, "[error] Some."]
+    assert lines(samples.a_plan(warnings=(mild, bad))) == [counts, "1 error to be accepted, 1 warning"]
 
 
 async def test_a_new_plan_is_read_from_its_top(backend: FakeBackend) -> None:

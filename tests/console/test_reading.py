@@ -13,7 +13,7 @@ def a_plan_of_many_splices() -> Plan:
     plan = samples.a_plan()
     splice = Splice(start=0, end=5, text="late s", why="a reason that takes a line of a narrow screen, or two")
     last = splice.model_copy(update={"why": "the last reason"})
-    return plan.model_copy(update={"splices": (*[splice] * 6, last)})
+    return plan.model_copy(update={"splices": (*[splice] * 10, last)})
 
 
 async def test_the_usual_keys_scroll_what_is_said_above_sql_where_it_is_cut_at_80x24(backend: FakeBackend) -> None:
@@ -21,12 +21,12 @@ async def test_the_usual_keys_scroll_what_is_said_above_sql_where_it_is_cut_at_8
     async with console(backend) as operator:
         await operator.plan(samples.MERGE_SQL)
         operator.merge.preview.turn_to("sql")
-        await operator.sees("7 changes to the text as typed")
+        await operator.sees("11 changes to the text as typed")
         assert "the last reason" not in operator.screen
         await operator.press("end")
         await operator.sees("the last reason")
         await operator.press("home")
-        await operator.sees("7 changes to the text as typed")
+        await operator.sees("11 changes to the text as typed")
         await operator.press("tab")
         assert isinstance(operator.app.focused, SqlView)
 

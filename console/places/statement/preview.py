@@ -37,6 +37,8 @@ OF_ONE_PLAN = ("key", "rehearsal")
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."
 NONE_BEFORE = "This is the first plan of this statement here: there is none before it to compare with."
 AGAIN = " {merge.replan} plans again."
+SMALL_ROWS = 28
+"""Of a terminal with fewer, the whole verdict would take half on each view: it is shown above the first."""
 
 
 class Verdict(Sentences):
@@ -48,10 +50,10 @@ class Verdict(Sentences):
 
     plan: AnyPlan | None = None
 
-    def show_plan(self, plan: AnyPlan, *, since: Sequence[str], glyphs: Glyphs) -> None:
+    def show_plan(self, plan: AnyPlan, *, since: Sequence[str], glyphs: Glyphs, is_brief: bool) -> None:
         self.plan = plan
         self._glyphs = glyphs
-        self.show(verdict(plan, glyphs, since=since))
+        self.show((brief if is_brief else verdict)(plan, glyphs, since=since))
 
     def laid_out(self, width: int) -> Content:
         if self.plan is None:
@@ -66,10 +68,23 @@ class Verdict(Sentences):
 
 def verdict(plan: AnyPlan, glyphs: Glyphs, *, since: Sequence[str] = ()) -> Head:
     """The first lines: what to know before anything else. ``since`` says what changed since the plan was made."""
+    return (*_of_plan(plan, glyphs), *_since(since, glyphs))
+
+
+def brief(plan: AnyPlan, glyphs: Glyphs, *, since: Sequence[str] = ()) -> Head:
+    """The first of these lines, and the one of the others that matters most, if one says to mind something."""
+    first, *others = _of_plan(plan, glyphs)
+    errors = [one for one in others if glyphs.error in one.lead.plain]
+    return (first, *[*errors, *_since(since, glyphs), *_remarks(plan, glyphs)][:1])
+
+
+def _of_plan(plan: AnyPlan, glyphs: Glyphs) -> Head:
     lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
-    if plan.refused is None:
-        lines = (*lines, *_of_policy(plan, glyphs))
-    return (*lines, *(signed(f"  {glyphs.warning}", "$text-warning", each, "$text-warning") for each in since))
+    return (*lines, *_of_policy(plan, glyphs)) if plan.refused is None else lines
+
+
+def _since(since: Sequence[str], glyphs: Glyphs) -> Head:
+    return tuple(signed(f"  {glyphs.warning}", "$text-warning", each, "$text-warning") for each in since)
 
 
 def _of_policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
@@ -110,12 +125,19 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         else:
             held = all(one.status == "pass" for one in plan.expectations)
             lines.append(line(*(good if held else mind), words))
+    return (*lines, *_remarks(plan, glyphs))
+
+
+def _remarks(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
+    """What is seldom meant: how much of it there is, then each."""
     errors, warnings = plan_summary.by_severity(plan.warnings)
+    bad, mind = f"  {glyphs.error}", f"  {glyphs.warning}"
     if counted := plan_summary.warnings_counted(plan.warnings):
-        lines.append(line(*(bad if errors else mind), counted, "bold"))
-    lines += [line(*bad, f"[{remark.code}] {remark.sentence}", "$text-error") for remark in errors]
-    lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in warnings]
-    return tuple(lines)
+        sign, style = (bad, "$text-error") if errors else (mind, "$text-warning")
+        yield signed(sign, style, counted, "bold")
+    for signs, style, remarks in ((bad, "$text-error", errors), (mind, "$text-warning", warnings)):
+        for remark in remarks:
+            yield signed(signs, style, f"[{remark.code}] {remark.sentence}", style)
 
 
 class Preview(Vertical):
@@ -192,7 +214,6 @@ class Preview(Vertical):
             self._chosen = "files"
         self._edited, self._moved, self._became = False, None, ""
         self.query_one("#verdict-scroll", Reading).scroll_home(animate=False)
-        self._show_verdict()
         # what stops a plan is the first thing to look at
         view = "conflicts" if plan.refused is not None else self._chosen
         names = list(dict(self._tabs()))
@@ -223,13 +244,19 @@ class Preview(Vertical):
             since += [with_keys(EDITED)] if self._edited else []
             if self._moved is not None:
                 since.append(moved_sentence(self._moved) + with_keys(AGAIN))
-            self.query_one(Verdict).show_plan(self.plan, since=since, glyphs=shell_of(self).glyphs)
+            is_first = self._view == next(iter(dict(self._tabs())))
+            is_brief = self.app.size.height < SMALL_ROWS and not is_first
+            self.query_one(Verdict).show_plan(self.plan, since=since, glyphs=shell_of(self).glyphs, is_brief=is_brief)
+
+    def on_resize(self) -> None:
+        self._show_verdict()
 
     def choose(self, view: str) -> None:
         """Show one of the views."""
         if self.plan is None or view not in dict(self._tabs()):
             return
         self._view = view
+        self._show_verdict()
         line = self.query_one("#views", TabLine)
         line.tabs = self._tabs()
         line.chosen = view
