@@ -210,11 +210,10 @@ async def test_several_lines_are_shown_on_one_and_edited_in_full(backend: FakeBa
 async def test_a_template_is_shown_where_one_writes(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await form_of(operator, MERGE_SQL)
-        await operator.press("ctrl+l", *"orders", "enter")
-        await operator.sees("a query or a path")
-        await operator.press(*"feed", "enter")
-        await operator.until(lambda: "USING sales.orders_feed AS s" in text(operator))
-        await operator.sees("sales.orders_feed", "UPDATE SET order_date = s.order_date")
+        await operator.press("ctrl+l", *"sync", "enter")
+        await operator.until(lambda: "WHEN NOT MATCHED BY SOURCE THEN DELETE" in text(operator))
+        assert "USING orders_feed AS s" in text(operator)
+        await operator.sees("orders_feed", "UPDATE SET order_date = s.order_date")
         assert operator.merge.view == "form"
 
 

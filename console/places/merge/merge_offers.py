@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -86,14 +87,15 @@ def ask_for_template(place: StatementPlace, proposed: Sides | None, propose: Cal
     if not target:
         propose_merge(place)
         return
-    if proposed is not None and proposed.target == target and (proposed.source or "") in place.pane.text:
+    if proposed is not None and proposed.target == target and proposed.source and proposed.source in place.pane.text:
         propose_template(place, proposed)
         return
     offered: list[Sides] = []
 
     def dialog_of(known: Sides) -> Dialog[str]:
-        propose(known)
-        offered.append(known)
+        # of a query the columns may be unknown
+        offered.append(replace(known, source=source or None))
+        propose(offered[-1])
         return template_dialog(known)
 
     _open_with_sides(place, (target, source), dialog_of, lambda kind: use_template(place, offered[-1], kind))
