@@ -124,6 +124,7 @@ def make_months(spark: Any, name: str, generated: str) -> None:
         ("d DATE GENERATED ALWAYS AS (CAST(ts AS DATE))", "ts IS NULL", (4, 1, 1), []),
         # several columns together do not keep NULL
         (MONTHS, "ts >= '2024-01-05'", (4, 2, 2), []),
+        ("kk INT GENERATED ALWAYS AS (k)", "k > 1", (4, 2, 2), []),
     ],
 )
 def test_the_partition_of_null_is_kept_where_the_derived_filter_keeps_it(
