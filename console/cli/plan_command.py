@@ -18,6 +18,7 @@ from console.cli.narrator import Narrator, narrate
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, put
 from console.cli.streams import show as print_parts
+from console.words import plan_summary
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
@@ -130,7 +131,11 @@ def _print_with_next(
     invocation: Invocation, found: AnyPlan, file: str, given: Sequence[str] | None, output: Path | None
 ) -> None:
     print_plan(found)
-    if found.refused is None:
+    unread = any((one.rule, one.verdict) == ("reviewed_plans", "asks") for one in found.policy)
+    if found.refused is None and unread and plan_summary.refused_by_policy(found) is None:
+        look = invocation.command("show", str(output)) if output else "save the plan with -o PLAN.json, and show that"
+        print_next(f"Next: {look}{'' if output else '.'}")
+    elif found.refused is None:
         print_next(next_step(invocation, found, file, given, output))
     elif output is not None:
         print_next(f"Saved in {output}, to be read: it cannot be applied.")
@@ -240,6 +245,8 @@ def next_step(
 
     if not found.changes_something:
         return f"Nothing to apply: this {'merge' if found.kind == 'merge' else 'statement'} changes nothing."
+    if (refused := plan_summary.refused_by_policy(found)) is not None:
+        return f"Not to be applied. {refused}"
     accepted = _each("--accept", dict.fromkeys(one.code for one in to_accept(found)))
     next_ = "If it is meant all the same" if accepted else "Next"
     if output is not None:

@@ -242,7 +242,15 @@ def why_not_committable(plan: AnyPlan) -> str | None:
         return f"Spark would refuse it: [{plan.refused.condition}] {_cause(plan, plan.refused)}"
     if not plan.changes_something:
         return "It changes nothing, so there is nothing to commit."
-    return None
+    return refused_by_policy(plan)
+
+
+def refused_by_policy(plan: AnyPlan) -> str | None:
+    """Which rules refuse this plan and what to do, or None."""
+    refusing = "; ".join(text for is_refused, text in policy(plan) if is_refused)
+    if not refusing:
+        return None
+    return f"{refusing[0].upper()}{refusing[1:]}. Change the statement, or use a profile whose policy allows it."
 
 
 def policy(plan: AnyPlan) -> list[tuple[bool, str]]:

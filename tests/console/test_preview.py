@@ -374,6 +374,18 @@ async def test_what_the_policy_has_against_it_stands_in_the_verdict(backend: Fak
         await operator.sees("the policy asks for more (typed_confirmation)")
 
 
+async def test_a_plan_that_the_policy_refuses_is_not_offered_for_commit(backend: FakeBackend) -> None:
+    backend.plans = [with_verdicts(Policy(read_only=True), samples.a_plan())]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("the policy refuses it (read_only): nothing may be written")
+        assert "commit…" not in operator.screen
+        await operator.press("c")
+        await operator.sees("Cannot be committed", "The policy refuses it (read_only)")
+        assert not operator.app.query("CommitDialog")
+        assert not backend.called("apply")
+
+
 async def test_the_chosen_view_is_in_the_line_of_views_however_narrow_it_is(backend: FakeBackend) -> None:
     async with console(backend, size=(50, 24)) as operator:
         await operator.plan(MERGE_SQL)

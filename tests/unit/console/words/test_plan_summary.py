@@ -8,6 +8,7 @@ import pytest
 
 from console.words import plan_summary as words
 from console.words.glyphs import ASCII, UNICODE
+from engine.commit.policy import Policy, with_verdicts
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.plan import Plan, PolicyVerdict, Refused, Remark
 from engine.model.progress import Progress
@@ -174,6 +175,16 @@ def test_why_a_plan_cannot_be_committed() -> None:
     none = make_plan().find_touched_files.model_copy(update={"files": ()})
     nothing = promising(numTargetRowsUpdated=0, numTargetFilesRemoved=0).model_copy(update={"find_touched_files": none})
     assert words.why_not_committable(nothing) == "It changes nothing, so there is nothing to commit."
+
+
+def test_a_plan_that_the_policy_refuses_cannot_be_committed() -> None:
+    policy = Policy(read_only=True, typed_confirmation=True)
+    assert words.why_not_committable(with_verdicts(policy, make_plan())) == (
+        "The policy refuses it (read_only): nothing may be written. "
+        "Change the statement, or use a profile whose policy allows it."
+    )
+    asks = Policy(typed_confirmation=True, reviewed_plans=True)
+    assert words.why_not_committable(with_verdicts(asks, make_plan())) is None
 
 
 def test_a_summary_is_one_line() -> None:
