@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
@@ -103,27 +103,27 @@ def _verdicts(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> Iterator[Poli
 
 def to_be_typed(policy: Policy, plan: AnyPlan) -> Broken | None:
     """The rule by which the table's name is to be typed before ``plan`` is applied, or None: a yes will do."""
-    return _to_be_typed(policy, _shares(plan) if plan.changes_something else ())
+    shares = _shares(plan) if plan.changes_something else ()
+    return _to_be_typed(policy, next(filter(None, (share.above(policy.typed_above) for share in shares)), ""))
 
 
 def undo_to_be_typed(policy: Policy, undo_plan: UndoPlan) -> Broken | None:
     """The same before an operation is taken back."""
     promise = undo_plan.promise
-    # a DROP promises no numbers: all of them go
-    gone, now = None, None
-    if promise:
-        gone = promise["numRemovedFiles"]
-        now = promise["numOfFilesAfterRestore"] - promise["numRestoredFiles"] + gone
-    return _to_be_typed(policy, (_Share("files", "removed", gone, now),))
+    if not promise:
+        # a DROP promises no numbers
+        return _to_be_typed(policy, "every file would be removed")
+    gone = promise["numRemovedFiles"]
+    now = promise["numOfFilesAfterRestore"] - promise["numRestoredFiles"] + gone
+    return _to_be_typed(policy, _Share("files", "removed", gone, now).above(policy.typed_above))
 
 
-def _to_be_typed(policy: Policy, shares: Iterable[_Share]) -> Broken | None:
+def _to_be_typed(policy: Policy, how: str) -> Broken | None:
+    """``how`` more goes than may without it, "" if it does not."""
     if policy.typed_confirmation:
         return Broken("typed_confirmation", "the table's name is to be typed")
-    if policy.typed_above is not None:
-        for share in shares:
-            if how := share.above(policy.typed_above):
-                return Broken("typed_above", f"{how}: the table's name is to be typed")
+    if policy.typed_above is not None and how:
+        return Broken("typed_above", f"{how}: the table's name is to be typed")
     return None
 
 
@@ -145,12 +145,13 @@ def refusal(broken: Broken) -> RefusedError:
 
 @dataclass(frozen=True)
 class _Share:
-    """``part`` of the ``whole`` table, None where it is not known."""
+    """``part`` of the ``whole`` table, None where it is not known; ``unknown`` says why."""
 
     what: str
     done: str
     part: int | None
     whole: int | None
+    unknown: str = ""
 
     @property
     def value(self) -> float | None:
@@ -159,12 +160,12 @@ class _Share:
             return 0.0
         return None if self.part is None or not self.whole else min(self.part / self.whole, 1.0)
 
-    def above(self, most: float) -> str:
-        """How it is more than ``most``, or "" where it is not."""
-        if self.part == 0:
+    def above(self, most: float | None) -> str:
+        """How it is more than ``most``, or "" where it is not, or no limit is set."""
+        if most is None or self.part == 0:
             return ""
         if self.part is None or self.whole is None:
-            return f"the share of {self.what} {self.done} is not known"
+            return f"the share of {self.what} {self.done} is not known ({self.unknown})"
         if self.part <= most * self.whole:
             return ""
         return f"{self.part:,} of {self.whole:,} {self.what} would be {self.done}"
@@ -172,10 +173,12 @@ class _Share:
 
 def _shares(plan: AnyPlan) -> tuple[_Share, ...]:
     files, rewritten, deleted = _changed(plan)
+    rows = plan.target.num_rows
+    unknown = "the log does not count the rows of each file" if rows is None else "the plan does not promise it"
     return (
-        _Share("files", "rewritten", files, plan.target.num_files),
-        _Share("rows", "rewritten", rewritten, plan.target.num_rows),
-        _Share("rows", "deleted", deleted, plan.target.num_rows),
+        _Share("files", "rewritten", files, plan.target.num_files, unknown),
+        _Share("rows", "rewritten", rewritten, rows, unknown),
+        _Share("rows", "deleted", deleted, rows, unknown),
     )
 
 

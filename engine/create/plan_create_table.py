@@ -32,6 +32,7 @@ from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.parse import Script
 from engine.sql.parse_create import ParsedCreate
+from engine.table.delta_log import list_files, live_rows
 from engine.table.transaction import refuse_txn_of_create
 from engine.table.version_times import undo_of_create
 
@@ -116,8 +117,9 @@ def _plan(
 def assemble(spark: SparkSession, statement: CreateStatement, survey: Survey, state: PlanningState) -> CreatePlan:
     """The plan that is shown, saved and applied."""
     create, around, provided, after = survey.create, survey.around, survey.provided, survey.after
-    before, confs, target, versions = around.before, create_confs(spark), target_of(survey), engine_versions(spark)
+    before, confs, versions = around.before, create_confs(spark), engine_versions(spark)
     replaced = survey.effect == "replace" and create.form != "clone"
+    target = target_of(survey, rows_before(spark, survey))
     commits = not survey.refused and survey.effect not in ("nothing", "adopt")
     updates = not survey.refused and survey.effect != "nothing"
     return CreatePlan(
@@ -161,7 +163,13 @@ def create_confs(spark: SparkSession) -> dict[str, str]:
     return {**kept_confs(spark), **read_confs(spark, (*defaults, DOWNGRADE, ARBITRARY, DEFAULT_SOURCE))}
 
 
-def target_of(survey: Survey) -> Target:
+def rows_before(spark: SparkSession, survey: Survey) -> int | None:
+    """The live rows of the table that is replaced; None if none is, or the log does not count them."""
+    replaced = survey.now if survey.effect == "replace" and survey.refused is None else None
+    return None if replaced is None else live_rows(list_files(spark, survey.around.location, replaced.version))
+
+
+def target_of(survey: Survey, num_rows: int | None) -> Target:
     """The table as it is."""
     state, there = survey.around.before, survey.now
     return Target(
@@ -172,6 +180,7 @@ def target_of(survey: Survey) -> Target:
         features=state.features if state else (),
         num_files=state.num_files or 0 if state else 0,
         num_bytes=state.num_bytes or 0 if state else 0,
+        num_rows=num_rows,
         partition_columns=state.partition_columns if state else (),
         clustering_columns=state.clustering_columns if state else (),
     )

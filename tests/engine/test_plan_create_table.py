@@ -12,6 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine import History, apply
+from engine.commit.policy import Policy, broken_rules
 from engine.create.data_frame_write import write_data_frame
 from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
@@ -273,6 +274,20 @@ def test_how_an_identity_counts_is_known_before_and_after(spark: Any, schema: st
     assert outcome.kept, outcome.deviations
     taken_back = plan_undo(spark, history.get(outcome.op_id))
     assert taken_back.columns == ColumnsChange(changed=("a", "b"))
+
+
+def test_the_rows_of_a_table_that_is_replaced_are_counted_for_the_policy(spark: Any, schema: str) -> None:
+    policy = Policy(max_rows_deleted=0.5)
+
+    def refusals(*before: str) -> list[str]:
+        plan = planned(spark, "CREATE OR REPLACE TABLE t (x BIGINT) USING delta", *before)
+        return [one.how for one in broken_rules(policy, plan, reviewed=False)]
+
+    assert refusals() == []
+    assert refusals(T, ROWS, "DELETE FROM t WHERE id = 1") == ["1 of 1 rows would be deleted, and at most 50% may be"]
+    with confs_set(spark, {"spark.databricks.delta.stats.collect": "false"}):
+        unknown = "the share of rows deleted is not known (the log does not count the rows of each file)"
+        assert refusals(ROWS) == [f"{unknown}, and at most 50% may be"]
 
 
 REPLACE = (

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.commit.policy import (
+    Broken,
     Policy,
     broken_rules,
     check_policy,
@@ -97,7 +98,11 @@ def test_what_is_not_known_is_not_allowed() -> None:
     plan = a_plan(num_rows=None)
     deleting = plan.model_copy(update={"promise": {**plan.promise, "numTargetRowsDeleted": 1}})
     (found,) = broken_rules(Policy(max_rows_deleted=0.5), deleting, reviewed=False)
-    assert found.how == "the share of rows deleted is not known, and at most 50% may be"
+    why = "the log does not count the rows of each file"
+    assert found.how == f"the share of rows deleted is not known ({why}), and at most 50% may be"
+    promised = a_plan().model_copy(update={"promise": {"numTargetRowsUpdated": 900}})
+    (found,) = broken_rules(Policy(max_rows_deleted=0.5), promised, reviewed=False)
+    assert found.how == "the share of rows deleted is not known (the plan does not promise it), and at most 50% may be"
 
 
 def test_nothing_is_no_share_of_a_table_however_large() -> None:
@@ -209,8 +214,7 @@ def test_the_name_is_typed_before_an_undo_by_the_same_rules(policy: Policy, rule
 
 def test_a_drop_is_above_every_share() -> None:
     found = undo_to_be_typed(Policy(typed_above=0.99), a_dropping_undo("op1"))
-    assert found is not None
-    assert found.rule == "typed_above"
+    assert found == Broken("typed_above", "every file would be removed: the table's name is to be typed")
 
 
 def test_a_replace_removes_every_row_unconditionally() -> None:
