@@ -138,9 +138,7 @@ def _confirm(
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
     from console.cli import view_create
     from console.cli.view_plan import summary
-    from engine.commit.check_allowed import refuse
-    from engine.commit.policy import check_policy, to_be_typed
-    from engine.model.errors import RefusedError
+    from engine.commit.exactly_once import refusal_is_recorded
 
     narrator.pause()
     if not events:
@@ -151,6 +149,15 @@ def _confirm(
             else summary(plan, signs, paper(error=True).width)
         )
         show(shown, error=True)
+    with refusal_is_recorded(invocation.history(), plan):
+        _ask(invocation, plan, yes, accept, events)
+
+
+def _ask(invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], events: bool) -> None:
+    from engine.commit.check_allowed import refuse
+    from engine.commit.policy import check_policy, to_be_typed
+    from engine.model.errors import NOT_CONFIRMED, RefusedError
+
     refuse(plan, accept)
     policy = invocation.policy
     check_policy(policy, plan, reviewed=_is_reviewed(invocation, plan))
@@ -164,7 +171,7 @@ def _confirm(
     need_person(events)
     click.echo("\nCommit? [y/N] ", nl=False, err=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise RefusedError("NOT_CONFIRMED", "The plan was not confirmed.", "Nothing was written.")
+        raise RefusedError(NOT_CONFIRMED, "The plan was not confirmed.", "Nothing was written.")
 
 
 def _is_reviewed(invocation: Invocation, plan: AnyPlan) -> bool:
@@ -175,21 +182,21 @@ def _is_reviewed(invocation: Invocation, plan: AnyPlan) -> bool:
 def need_name(name: str, rule: Broken, to_do: str, *, yes: bool, events: bool = False) -> None:
     """A rule of the policy: only who types the table's name goes on, so no --yes will do."""
     from engine.commit.policy import refusal
-    from engine.model.errors import RefusedError
+    from engine.model.errors import NOT_CONFIRMED, RefusedError
 
     if yes:
         raise refusal(replace(rule, how=f"--yes will not do, {rule.how}"))
     need_person(events, hint="The policy asks for the table's name, typed at a terminal.")
     click.echo(f"\nType {table_name(name)} to {to_do}: ", nl=False, err=True)
     if table_name(sys.stdin.readline().strip()) != table_name(name):
-        raise RefusedError("NOT_CONFIRMED", "The table's name was not typed.", "Nothing was written.")
+        raise RefusedError(NOT_CONFIRMED, "The table's name was not typed.", "Nothing was written.")
 
 
 def need_person(events: bool, file: str = "", hint: str = "Apply with --yes.") -> None:
-    from engine.model.errors import RefusedError
+    from engine.model.errors import NOT_CONFIRMED, RefusedError
 
     if events or file == STDIN or not sys.stdin.isatty():
-        raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm it.", hint)
+        raise RefusedError(NOT_CONFIRMED, "Nobody is there to confirm it.", hint)
 
 
 def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator) -> Session:

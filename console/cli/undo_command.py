@@ -69,10 +69,10 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
 
 
 def _confirmed(answer: str) -> None:
-    from engine.model.errors import RefusedError
+    from engine.model.errors import NOT_CONFIRMED, RefusedError
 
     if answer.strip().lower() not in ("y", "yes"):
-        raise RefusedError("NOT_CONFIRMED", "The undo was not confirmed.", "Nothing was written.")
+        raise RefusedError(NOT_CONFIRMED, "The undo was not confirmed.", "Nothing was written.")
 
 
 def _undo(

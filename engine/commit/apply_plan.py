@@ -19,8 +19,8 @@ from engine.commit.exactly_once import (
     given_up_if_interrupted,
     given_up_if_unknown,
     is_conflict,
+    refusal_is_recorded,
     refuse_undone,
-    stale_is_recorded,
     traced,
 )
 from engine.commit.lost_commit import lost_since, raise_lost
@@ -97,12 +97,12 @@ def apply(
     say = on_progress or (lambda _: None)
     if isinstance(plan, CreatePlan):
         create = check_plan(plan)
-        check_allowed(plan, accept, policy, history)
-        with stale_is_recorded(history, plan), tagged(spark, tag):
+        with refusal_is_recorded(history, plan), tagged(spark, tag):
+            check_allowed(plan, accept, policy, history)
             return apply_create(spark, plan, create, history, say)
     statement = check_plan(plan)
-    check_allowed(plan, accept, policy, history)
-    with stale_is_recorded(history, plan), tagged(spark, tag):
+    with refusal_is_recorded(history, plan), tagged(spark, tag):
+        check_allowed(plan, accept, policy, history)
         try:
             outcome = _apply(Application(spark, plan, statement, history, say))
         except (RefusedError, ConflictError, SessionChangedError):

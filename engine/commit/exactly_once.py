@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.ledger.history_store import now
-from engine.model.errors import CancelledError, EngineError, LostCommitError, SessionChangedError, StalePlanError
+from engine.model.errors import (
+    NOT_CONFIRMED,
+    CancelledError,
+    EngineError,
+    LostCommitError,
+    SessionChangedError,
+    StalePlanError,
+    UnreachableError,
+)
 from engine.spark.confs import is_connect, read_confs
 from engine.table.commits import Commit, taken_back_by, user_metadata
 from engine.table.transaction import HISTORY_METRICS, USER_METADATA
@@ -127,16 +135,23 @@ def plan_undone(message: str) -> StalePlanError:
 
 
 @contextlib.contextmanager
-def stale_is_recorded(history: History | None, plan: AnyPlan) -> Iterator[None]:
-    """The history says of a plan that it went stale; one whose session changed can still be applied."""
+def refusal_is_recorded(history: History | None, plan: AnyPlan) -> Iterator[None]:
+    """The history says why an apply of the plan ran nothing."""
     began = now()
     try:
         yield
-    except StalePlanError as error:
-        if history and not isinstance(error, SessionChangedError):
+    except EngineError as error:
+        if history and _is_refusal(error):
             with contextlib.suppress(EngineError):
-                history.went_stale(plan, error, began)
+                history.ran_nothing(plan, error, began)
         raise
+
+
+def _is_refusal(error: EngineError) -> bool:
+    """Not a person's no, and not what says nothing of the plan: its session, Spark or the ledger was not there."""
+    if isinstance(error, (SessionChangedError, CancelledError, UnreachableError)):
+        return False
+    return error.condition != NOT_CONFIRMED and not error.condition.startswith("LEDGER_")
 
 
 def _asked_twice(question: Callable[[], Commit | None]) -> Commit | None:

@@ -24,7 +24,7 @@ from engine.ledger import history_rows as rows
 from engine.ledger.abandoned import Abandoned
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
-from engine.model.errors import CancelledError, EngineError, StalePlanError
+from engine.model.errors import CancelledError, EngineError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
@@ -192,15 +192,16 @@ class History:
     def _told(self, error: EngineError) -> str:
         return f"[{error.condition}] {LEFT_OUT}" if self._private else str(error)
 
-    def went_stale(self, plan: AnyPlan, error: StalePlanError, began: str) -> None:
-        """An apply of ``plan``, which ``began`` then, ran nothing, because the table or the source moved. What was
-        begun in the ledger tells its own end."""
+    def ran_nothing(self, plan: AnyPlan, error: EngineError, began: str) -> None:
+        """An apply of ``plan``, which ``began`` then, was refused before it ran anything. What was begun in the ledger
+        tells its own end, and a plan that Delta would refuse its own reason."""
         body, end = rows.packed(plan), {"error": redact(self._told(error)), "finished_at": now()}
 
         def work(db: DuckDBPyConnection) -> None:
             if rows.newest_row(db, plan.plan_id) is None:
                 rows.insert_planned(db, plan, body)
-            if (op_id := rows.planned_row(db, plan.plan_id)) is not None:
+            op_id = rows.planned_row(db, plan.plan_id)
+            if op_id is not None and rows.status_of(db, op_id) == "planned":
                 rows.start(db, op_id, "failed", began)
                 rows.update(db, op_id, end)
 

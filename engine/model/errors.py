@@ -6,6 +6,8 @@ from typing import Final
 
 ENDS_ALL: Final = ("CANCELLED", "SPARK_UNREACHABLE")
 """After these nothing else is asked of Spark."""
+NOT_CONFIRMED: Final = "NOT_CONFIRMED"
+"""Whoever was to confirm did not, or was not there."""
 
 
 class EngineError(Exception):

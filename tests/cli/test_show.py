@@ -67,6 +67,20 @@ def test_a_plan_that_was_committed_is_not_offered_again(shell: Shell, tmp_path: 
     assert "NOT_CONFIRMED" in ran.err
 
 
+def test_what_the_policy_refuses_to_apply_is_in_the_history(shell: Shell, tmp_path: Path) -> None:
+    shell.home.mkdir(mode=0o700)
+    rules = ("read_only", "typed_confirmation")
+    profiles = "".join(f"[profiles.{rule}.policy]\n{rule} = true\n" for rule in rules)
+    (shell.home / "settings.toml").write_text(profiles)
+    for rule in rules:
+        plan = make_plan(plan_id=rule)
+        ran = shell("--profile", rule, "apply", saved(tmp_path, plan), "--yes")
+        assert ran.code == 6, ran.err
+        (operation,) = History(ledger_path(shell.home)).find_by_plan(rule)
+        assert operation.status == "failed"
+        assert (operation.error or "").startswith(f"[POLICY_{rule.upper()}] ")
+
+
 def test_zeros_are_told_together(shell: Shell, tmp_path: Path) -> None:
     plan = make_plan()
     promise = {**plan.promise, "numOutputRows": 5, "numA": 0, "numB": 0}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
+from engine.commit.policy import Policy
 from engine.commit.rehearse import rehearse
 from engine.commit.staleness import BEYOND_RETENTION
 from engine.ledger.history import History
@@ -106,12 +107,26 @@ def test_a_table_that_was_made_anew_is_another_table(shop: Any) -> None:
         apply(shop, looked)
 
 
-def test_a_table_that_is_gone_is_told(shop: Any) -> None:
-    looked = plan(shop, DATED, rows=0)
+def test_a_table_that_is_gone_is_told(shop: Any, tmp_path: Path) -> None:
+    history, looked = History(tmp_path / "history.duckdb"), plan(shop, DATED, rows=0)
+    history.record_planned(looked)
     shop.sql("DROP TABLE tgt")
     with pytest.raises(EngineError) as raised:
-        apply(shop, looked)
+        apply(shop, looked, history=history)
     assert "NOT_FOUND" in raised.value.condition
+    (operation,) = history.list()
+    assert (operation.status, operation.error) == ("failed", str(raised.value))
+
+
+def test_what_the_policy_forbids_is_in_the_history(shop: Any, tmp_path: Path) -> None:
+    history, looked = History(tmp_path / "history.duckdb"), plan(shop, DATED, rows=0)
+    history.record_planned(looked)
+    with pytest.raises(RefusedError) as raised:
+        apply(shop, looked, history=history, policy=Policy(read_only=True))
+    (operation,) = history.list()
+    assert (operation.status, operation.error) == ("failed", str(raised.value))
+    assert apply(shop, looked, history=history).kept
+    assert [one.status for one in history.list()] == ["applied", "failed"]
 
 
 def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> None:

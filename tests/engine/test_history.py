@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from console.spark_tables import SparkTables
-from engine.commit.exactly_once import stale_is_recorded
+from engine.commit.exactly_once import refusal_is_recorded
 from engine.ledger.history import History
 from engine.ledger.history_store import now
 from engine.model.browse import TableRef, TableVersion
-from engine.model.errors import CancelledError, EngineError, StalePlanError
+from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import UndoPlan
 from engine.model.plan import Refused
@@ -141,12 +141,39 @@ def test_the_clock_of_an_apply_that_ran_nothing_begins_with_the_apply(
         planned = ledger.record_planned(make_plan())
         ledger.record_planned(make_plan("plan-2"))
     began = now()
-    with pytest.raises(StalePlanError), stale_is_recorded(ledger, make_plan()):
+    with pytest.raises(StalePlanError), refusal_is_recorded(ledger, make_plan()):
         raise StalePlanError("STALE_PLAN", "The table moved.", "Plan again.")
     newest, _ = ledger.list()
     assert (newest.op_id, newest.status) == (planned, "failed")
     assert newest.finished_at is not None
     assert began <= newest.started_at <= newest.finished_at
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (RefusedError("POLICY_READ_ONLY", "The policy forbids it."), "failed"),
+        (EngineError("TABLE_OR_VIEW_NOT_FOUND", "The table is gone."), "failed"),
+        (RefusedError("NOT_CONFIRMED", "Nobody confirmed it."), "planned"),
+        (CancelledError("CANCELLED", "The work was cancelled."), "planned"),
+        (UnreachableError("SPARK_UNREACHABLE", "Spark is gone."), "planned"),
+        (EngineError("LEDGER_LOCKED", "Others hold the ledger."), "planned"),
+    ],
+)
+def test_a_plan_that_was_refused_at_apply_says_why(ledger: History, error: EngineError, status: str) -> None:
+    ledger.record_planned(make_plan())
+    with pytest.raises(EngineError), refusal_is_recorded(ledger, make_plan()):
+        raise error
+    (operation,) = ledger.list()
+    assert (operation.status, operation.error) == (status, str(error) if status == "failed" else None)
+
+
+def test_a_plan_that_delta_would_refuse_keeps_its_own_reason(ledger: History) -> None:
+    refused = make_plan(refused=Refused(condition="X", message="Several rows match.", hint=""))
+    for _ in range(2):
+        with pytest.raises(RefusedError), refusal_is_recorded(ledger, refused):
+            raise RefusedError("X", "The plan cannot be applied: Several rows match.")
+    assert [one.status for one in ledger.list()] == ["refused"]
 
 
 @pytest.mark.parametrize(

@@ -126,10 +126,11 @@ def _what_now(failure: Failure, settled: Operation | None, wrote: bool) -> str:
     if settled is not None and settled.status == "applied":
         committed = "It was committed before the answer was lost" if failure.unreachable else "It is committed"
         return f"{committed}, as v{settled.version}. {{merge.history}} shows what it did, and takes it back."
-    if settled is not None and settled.status in NOT_COMMITTED:
-        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
-    if not wrote and (failure.cancelled or failure.unreachable):
+    is_settled = settled is not None and settled.status in NOT_COMMITTED
+    if not wrote and (is_settled or failure.cancelled or failure.unreachable):
         return "Nothing was committed: it had not begun to write. {merge.replan} plans again."
+    if is_settled:
+        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.cancelled:
         return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."
     if failure.unreachable:

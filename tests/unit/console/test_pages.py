@@ -219,6 +219,13 @@ def test_an_answer_that_was_lost_after_nothing_was_committed_tells_no_commit() -
     assert said.startswith("There was nothing to commit.")
 
 
+def test_what_was_refused_before_it_wrote_asked_no_log() -> None:
+    failed = an_operation(status="failed", version=None)
+    refused = Failure("POLICY_READ_ONLY", "The policy forbids it.")
+    assert _what_now(refused, failed, False).startswith("Nothing was committed: it had not begun to write.")
+    assert _what_now(refused, failed, True).startswith("Nothing was committed: the table's log was asked.")
+
+
 def test_what_drops_or_misses_its_commit_is_not_called_no_commit() -> None:
     rows = [an_operation(kind="drop", version=None), an_operation(version=None, kept=False)]
     listed = text(list_page(rows, {}, 2, UNICODE))
