@@ -210,7 +210,7 @@ def _plan_analyzed(
 
     try:
         findings = run_with_source_lost_retries(spark, prepare, match_source)
-        plan = assemble_plan(spark, script, params, findings, clock)
+        plan = assemble_plan(spark, script, params, findings, options.expectations, clock)
         merges = plan.changes_something and not plan.refused
         if merges:
             plan = _with_undo_and_changes(spark, plan, findings, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.merge.analyze import AnalyzedMerge
@@ -83,10 +83,16 @@ def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
 
 
 def plan_id(
-    statement: Statement, target: Target, source: Source, confs: Mapping[str, str], state: PlanningState
+    statement: Statement,
+    target: Target,
+    source: Source,
+    confs: Mapping[str, str],
+    state: PlanningState,
+    expectations: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs, state."""
-    meaning = {
+    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs, state, and
+    what is expected of the table, in any order."""
+    meaning: dict[str, Any] = {
         "sql": statement.sql,
         "setup": statement.setup,
         "params": statement.params,
@@ -96,4 +102,6 @@ def plan_id(
         "confs": dict(confs),
         "state": state.model_dump(mode="json"),
     }
+    if expectations:
+        meaning["expectations"] = sorted(json.dumps(one, sort_keys=True) for one in expectations)
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]

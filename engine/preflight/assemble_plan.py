@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,18 @@ from engine.sql.parse import Script
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from engine.expect.read_expectations import Declared
+
 
 def assemble_plan(
-    spark: SparkSession, script: Script, params: dict[str, str], findings: Findings, clock: Clock
+    spark: SparkSession,
+    script: Script,
+    params: dict[str, str],
+    findings: Findings,
+    expectations: Sequence[Declared],
+    clock: Clock,
 ) -> Plan:
+    """``expectations``: what the plan was checked by."""
     basis, source, matches, promise = findings.basis, findings.source, findings.matches, findings.promise
     merge, decision, target = basis.merge, basis.decision, basis.target
     if decision.materialize:
@@ -44,9 +53,10 @@ def assemble_plan(
     versions = engine_versions(spark)
     if not is_tested(versions):
         promise = rows_alone(promise)
+    expected = [one.expectation.model_dump(mode="json", exclude_none=True) for one in expectations]
     implied = generated_predicate(spark, merge, findings.scan.as_typed, matches, target.columns)
     return Plan(
-        plan_id=plan_id(statement, table, frozen, basis.confs, basis.state),
+        plan_id=plan_id(statement, table, frozen, basis.confs, basis.state, expected),
         created_at=now(),
         engines=versions,
         statement=statement,

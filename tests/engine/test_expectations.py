@@ -105,6 +105,18 @@ def test_each_kind_holds_for_a_good_feed(shop: Any) -> None:
     assert found["rows"].value == "2 -> 3"
 
 
+def test_a_plan_with_expectations_hides_none_without_in_the_history(shop: Any, tmp_path: Path) -> None:
+    history = History(tmp_path / "history.duckdb")
+    elsewhere = "other: [{unique: [id]}]"
+    sql = GOOD.replace(NOW, "TIMESTAMP'2020-01-01'")
+    plans = [plan(shop, sql, rows=0, checks=None), *(planned(shop, sql, text) for text in (elsewhere, EXPECTED))]
+    for one in plans:
+        history.record_planned(one)
+    without, of_another_table, checked = (one.plan_id for one in plans)
+    assert without == of_another_table
+    assert [one.plan_id for one in history.list()] == [checked, without]
+
+
 def test_each_kind_counts_the_rows_that_fail(shop: Any) -> None:
     plan_ = planned(shop, BAD)
     found = by_name(plan_)
