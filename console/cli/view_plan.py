@@ -98,9 +98,10 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(*loud, plan_summary.rewrite(plan))
         if evolves := evolution(plan):
             yield signed(glyphs.warning, WARNING, evolves)
-    sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
-    yield signed(sign, style, plan_summary.decision(plan.decision))
-    if decided.avoid:
+    is_materialized = plan_summary.is_materialized(plan)
+    sign, style = (glyphs.warning, WARNING) if is_materialized else (glyphs.ok, OK)
+    yield signed(sign, style, plan_summary.source(plan))
+    if decided.avoid and is_materialized:
         yield _more(f"to avoid it: {decided.avoid}")
     if not refused:
         clean = not plan.find_touched_files.conflicts.true_count

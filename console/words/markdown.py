@@ -65,8 +65,8 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- {loud}{plain(plan_summary.rewrite(plan))}"
         if evolves := evolution(plan):
             yield f"- ⚠️ {plain(evolves)}"
-    sign = "⚠️ " if plan.decision.materialize else ""
-    yield f"- {sign}{plain(plan_summary.decision(plan.decision))}"
+    sign = "⚠️ " if plan_summary.is_materialized(plan) else ""
+    yield f"- {sign}{plain(plan_summary.source(plan))}"
     if plan.refused is None:
         yield f"- {plain(plan_summary.conflict(plan))}"
         yield from _conflicts(plan)

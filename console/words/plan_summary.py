@@ -197,6 +197,20 @@ def staged(table: str) -> str:
     return f"its source is kept in {visible(table)} until the plan is applied; where it never is, drop that table"
 
 
+def is_materialized(plan: Plan) -> bool:
+    """Whether Delta materializes the source that the MERGE reads: what ``plan --freeze`` keeps is a Delta table."""
+    return plan.decision.materialize and not plan.session.staged
+
+
+def source(plan: Plan) -> str:
+    """How the MERGE reads its source, and why, in one line."""
+    if not plan.session.staged:
+        return decision(plan.decision)
+    verb = "would be" if plan.decision.materialize else "would not be"
+    kept = "source is kept in a Delta table, which the merge reads"
+    return f"{kept}; as typed it {verb} materialized ({visible(plan.decision.reason)})"
+
+
 def decision(decided: Decision) -> str:
     """Whether the source is materialized, and why, in one line."""
     inferred = "" if decided.certainty == "exact" else " (inferred)"
@@ -305,7 +319,7 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         f"plan {short_id(plan.plan_id)}: {counts(plan) if plan.refused is None else summary(plan)}",
         rewrite(plan) if plan.refused is None else NOTHING_WRITTEN,
         *filter(None, [evolution(plan)]),
-        decision(plan.decision),
+        source(plan),
         conflict(plan),
         "",
         *(f"{metric}: {number(value)} (exact)" for metric, value in promise(plan).items()),

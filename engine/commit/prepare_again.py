@@ -32,6 +32,7 @@ GONE, CHANGED = "SOURCE_GONE", "SOURCE_CHANGED"
 NO_VERSION = ("DELTA_VERSION_NOT_FOUND", "DELTA_LOG_FILE_NOT_FOUND", "DELTA_NO_RECREATABLE_HISTORY_FOUND")
 """Delta has deleted what the log said of a version."""
 AGAIN = "Plan again."
+KEPT_BY_FREEZE = "Plan again; with --freeze the source stays as it was planned."
 
 
 def is_own_session(spark: SparkSession, plan: Plan) -> bool:
@@ -103,7 +104,7 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatemen
             CHANGED,
             f"The source is not what was planned: {count(source.num_rows, 'row')} now, {plan.source.num_rows:,} then"
             f"{same}{moved}.",
-            "Plan again; with --freeze the source stays as it was planned.",
+            KEPT_BY_FREEZE,
         )
 
 
@@ -152,7 +153,7 @@ def pinned_files_gone(spark: SparkSession, plan: Plan, error: EngineError) -> St
         is_gone = f"{location}/" in unquote(error.message)
     else:
         is_gone = not _has_version(spark, name, version)  # Delta names no table
-    return files_gone(f"The source {name}", error) if is_gone else None
+    return files_gone(f"The source {name}", error, is_kept=plan.session.staged is not None) if is_gone else None
 
 
 def _has_version(spark: SparkSession, name: str, version: int) -> bool:
@@ -163,9 +164,10 @@ def _has_version(spark: SparkSession, name: str, version: int) -> bool:
     return True
 
 
-def files_gone(source: str, error: EngineError) -> StalePlanError:
+def files_gone(source: str, error: EngineError, *, is_kept: bool = False) -> StalePlanError:
+    """``is_kept``: it is what --freeze has kept, and that was not enough."""
     message = f"{source} cannot be read as it was planned, as after a VACUUM or a cleanup of its log: {error.message}"
-    return StalePlanError(GONE, message, "Plan again; with --freeze the source stays as it was planned.")
+    return StalePlanError(GONE, message, AGAIN if is_kept else KEPT_BY_FREEZE)
 
 
 def has_view(spark: SparkSession, view: str) -> bool:

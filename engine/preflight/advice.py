@@ -172,7 +172,8 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
             evidence=findings.not_compared,
         )
     decision = basis.decision
-    if decision.materialize and decision.avoid:
+    # what is staged is merged from a Delta table already
+    if decision.materialize and decision.avoid and not findings.source.staged:
         yield Remark(code=decision.reason, sentence=decision.because, evidence=decision.avoid)
     properties, confs = basis.target.properties, basis.confs
     if any(

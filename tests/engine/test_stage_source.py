@@ -67,6 +67,8 @@ def test_random_rows_are_merged_in_another_session_as_they_were_planned(shop: An
     looked = frozen(shop)
     promised = {row.id: row.v for row in shop.sql(f"SELECT * FROM {looked.session.staged}").collect()}
     assert len(set(promised.values())) == 10
+    assert "NON_DETERMINISTIC_SOURCE" in looked.decision.reason
+    assert not [one for one in looked.advice if "Delta table" in one.evidence], "it is in one already"
     outcome = apply(elsewhere, looked)
     assert outcome.kept
     assert values(shop) == {id: promised.get(id, 0.0) for id in range(15)}

@@ -207,7 +207,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "", no_
             head.append(sentence(f"promised: {plan_summary.counts(plan, glyphs.dot)}; {plan_summary.rewrite(plan)}"))
         else:
             head.append(signed(glyphs.error, "$text-error", plan_summary.conflict(plan)))
-        head.append(sentence(plan_summary.decision(plan.decision), "$foreground-muted"))
+        head.append(sentence(plan_summary.source(plan), "$foreground-muted"))
     if plan is not None and one.committed_nothing:
         head.append(sentence(outcome_sentences.nothing_committed(plan)))
     if one.error:

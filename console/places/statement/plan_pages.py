@@ -127,9 +127,8 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
         ("certainty", "exact" if decided.certainty == "exact" else "inferred from the plan text"),
         ("mode", f"spark.databricks.delta.merge.materializeSource = {decided.mode}"),
     ]
-    if decided.avoid:
-        known.append(("to avoid it", decided.avoid))
-    if decided.materialize:
+    if plan_summary.is_materialized(plan):
+        known += [("to avoid it", decided.avoid)] if decided.avoid else []
         known.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
     known += [
         ("source", plan_summary.sql_line(source.sql)),

@@ -114,7 +114,7 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         lines.append(line(*mind, evolves))
     if plan.refused is not None:
         lines = [stopped]
-    lines.append(line(*(mind if plan.decision.materialize else good), plan_summary.decision(plan.decision)))
+    lines.append(line(*(mind if plan_summary.is_materialized(plan) else good), plan_summary.source(plan)))
     if plan.refused is None:
         twice = plan.find_touched_files.conflicts.true_count
         lines.append(line(*(mind if twice else good), plan_summary.conflict(plan)))

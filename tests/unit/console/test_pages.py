@@ -96,6 +96,15 @@ def test_only_what_has_a_code_is_counted_as_a_warning() -> None:
     assert "▸ changed warning codes none SOURCE_MOVES" in text(before_page(plan, moves, UNICODE))
 
 
+def test_a_source_that_is_in_a_delta_table_needs_no_advice_to_be_loaded_into_one() -> None:
+    plan = make_plan()
+    decided = plan.decision.model_copy(update={"avoid": "Load it into a Delta table and merge from that table."})
+    typed = plan.model_copy(update={"decision": decided})
+    kept = typed.model_copy(update={"session": plan.session.model_copy(update={"staged": "db.t"})})
+    assert "Load it" in text(VIEWS["decision"][1](typed, UNICODE))
+    assert "Load it" not in text(VIEWS["decision"][1](kept, UNICODE))
+
+
 def test_files_in_which_rows_are_marked_are_not_rewritten_beside_the_plan_before() -> None:
     plan = make_plan()
     promise = {**plan.promise, "numTargetFilesRemoved": 0}

@@ -205,6 +205,17 @@ def test_what_the_policy_says_against_a_plan() -> None:
     ]
 
 
+def test_a_source_that_is_kept_is_not_materialized() -> None:
+    plan = make_plan()
+    assert (words.source(plan), words.is_materialized(plan)) == (words.decision(plan.decision), True)
+    kept = plan.model_copy(update={"session": plan.session.model_copy(update={"staged": "db.t"})})
+    assert not words.is_materialized(kept)
+    assert words.source(kept) == (
+        "source is kept in a Delta table, which the merge reads; as typed it would be materialized "
+        f"({plan.decision.reason})"
+    )
+
+
 def test_where_a_source_is_kept() -> None:
     assert (
         words.staged("db.t")

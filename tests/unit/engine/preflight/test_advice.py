@@ -30,6 +30,7 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         "metrics": {},
         "rows": 0,
         "volatile": (),
+        "staged": None,
         "condition": "t.id = s.id",
         "assigned": {},
         "checks": {},
@@ -71,7 +72,7 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
             ),
             confs=wanted["confs"],
         ),
-        source=SimpleNamespace(volatile=wanted["volatile"]),
+        source=SimpleNamespace(volatile=wanted["volatile"], staged=wanted["staged"]),
         matches=SimpleNamespace(touched=[SimpleNamespace(null_conflicts=wanted["null_conflicts"])]),
         conflicts=wanted["conflicts"],
         promise=SimpleNamespace(
@@ -193,6 +194,7 @@ def test_what_makes_a_merge_dear_is_told() -> None:
     by_source = f"{UPDATE} WHEN NOT MATCHED BY SOURCE THEN DELETE"
     assert advised(by_source) == ["NOT_MATCHED_BY_SOURCE_READS_EVERYTHING"]
     assert advised(avoid="Write it to a table.") == ["WHY"]
+    assert advised(avoid="Write it to a table.", staged="db.t") == [], "it is in one already"
 
 
 def test_columns_that_no_star_writes_are_told() -> None:
