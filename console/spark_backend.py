@@ -346,12 +346,13 @@ class SparkBackend(SparkTables):
         from engine.recovery.undo import plan_undo
 
         check_writable(self.policy)
-        found = self._ledger().get(op_id)
+        ledger = self._ledger()
+        found = ledger.get(op_id)
         return self._sessions.run(
             self._session(),
             operation_id,
             lambda _: None,
-            lambda _: self._ask(lambda s: plan_undo(s, found, tag=operation_id)),
+            lambda _: self._ask(lambda s: plan_undo(s, found, history=ledger, tag=operation_id)),
         )
 
     def undo(self, undo_plan: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:

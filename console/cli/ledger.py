@@ -23,6 +23,7 @@ from console.words.outcome_sentences import (
     taken_back,
     without_commit,
 )
+from console.words.undo_sentences import refused
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
     if outcome is not None and outcome.expectations:
         parts += ["", *(Padding(each, (0, 0, 0, 2)) for each in expectations(outcome.expectations, signs))]
     if plan is not None and outcome is not None and outcome.version is not None:
-        if one.status == "applied":
+        if one.status == "applied" and found.undo_refused is not None:
+            parts.append(Text.assemble((f"{signs.warning} ", WARNING), refused(found.undo_refused)))
+        elif one.status == "applied":
             parts += taking_back(plan, outcome, undo)
     elif plan is not None and plan.refused is not None:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), f"[{visible(plan.refused.condition)}] "))

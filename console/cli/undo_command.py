@@ -39,12 +39,13 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
     from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo
 
     check_writable(invocation.policy)
-    found = invocation.history().get(op_id)
+    history = invocation.history()
+    found = history.get(op_id)
     with narrate() as narrator, invocation.connect(narrator.say) as session:
         # what connecting found out of operations whose program is gone may be about this one
-        detail = invocation.history().get(found.operation.op_id)
+        detail = history.get(found.operation.op_id)
         with Listening(session, narrator):
-            undo_plan = plan_undo(session.spark, detail)
+            undo_plan = plan_undo(session.spark, detail, history=history)
         narrator.pause()
         show(*_page(undo_plan), error=True)
         if (rule := undo_to_be_typed(invocation.policy, undo_plan)) is not None:

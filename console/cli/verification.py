@@ -102,7 +102,7 @@ def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, ou
     history, signs = invocation.history(), glyphs(error=True)
 
     def work(tag: str, say: OnProgress) -> tuple[UndoPlan, Outcome]:
-        found = plan_undo(session.spark, history.get(outcome.op_id), tag=tag)
+        found = plan_undo(session.spark, history.get(outcome.op_id), history=history, tag=tag)
         # nothing is accepted: with later commits, or a property to raise, it is refused
         return found, undo(session.spark, found, history=history, tag=tag, on_progress=say)
 

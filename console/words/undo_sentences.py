@@ -13,7 +13,7 @@ from console.words.outcome_sentences import deviated, read
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import ColumnsChange, Outcome, PartChange, UndoPlan
+    from engine.model.operation import ColumnsChange, Outcome, PartChange, UndoPlan, UndoRefused
     from engine.model.plan import Undo
     from engine.model.plans import AnyPlan
 
@@ -135,6 +135,11 @@ def after(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None
         names = " and ".join(one.name for one in found.raise_retention)
         return f"refused by retention: `undo` raises {visible(names)} first, {FILES_GONE}"
     return _still(found, now or datetime.now(timezone.utc))
+
+
+def refused(found: UndoRefused) -> str:
+    """That an undo was found not possible, when and why."""
+    return f"undo is {NO}, as was found {local_time(found.at, zone=True)}: {visible(found.why)}"
 
 
 def _is_over(found: Undo, now: datetime) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,7 +25,7 @@ from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError
 from engine.model.expectation import ExpectationResult
-from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
+from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan, UndoRefused
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.script import joined
 from engine.model.secrets import redact
@@ -127,7 +126,7 @@ class History:
             if row is None:
                 fresh = op_id if op_id is not None and not rows.exists(db, op_id) else rows.new_id()
                 row = rows.insert_plan(db, plan, body, "running", fresh)
-            _run(db, row, where, checked)
+            rows.run(db, row, where, checked)
             return row
 
         return self._store.run(work)
@@ -136,7 +135,7 @@ class History:
         """The operation committed, now or ``at``: status applied, with its outcome. If it was undone or overwritten
         meanwhile, it stays so."""
         body = rows.packed(outcome)
-        self._store.run(lambda db: _applied(db, op_id, outcome, body, at))
+        self._store.run(lambda db: rows.applied(db, op_id, outcome, body, at))
 
     def verified(self, op_id: str, expectations: tuple[ExpectationResult, ...]) -> None:
         """What was committed was checked: the operation's outcome, if it is known here, gets the results."""
@@ -151,7 +150,7 @@ class History:
             subject = rows.Subject(undo.undo_id, undo.kind, undo.table, undo.path, undo.table_id, sql, undo.op_id)
             row = rows.insert(db, subject, "running", rows.new_id())
             rows.store_document(db, row, "undo", body)
-            _run(db, row, where, undo.version)
+            rows.run(db, row, where, undo.version)
             return row
 
         return self._store.run(work)
@@ -162,13 +161,20 @@ class History:
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
-            _applied(db, op_id, outcome, body, at)
+            rows.applied(db, op_id, outcome, body, at)
             (undoes,) = db.execute("SELECT undoes FROM operation WHERE op_id = ?", [op_id]).fetchone() or (None,)
             if undoes is not None:
                 rows.overwrite(db, undoes, op_id)
                 rows.update(db, undoes, {"status": "undone"})
 
         self._store.run(work)
+
+    def undo_refused(self, op_id: str, error: EngineError | None) -> None:
+        """An undo of the operation was found not possible, as ``error`` says; None if it is possible after all."""
+        body = None
+        if error is not None:
+            body = rows.packed(UndoRefused(at=now(), why=LEFT_OUT if self._private else error.message))
+        self._store.run(lambda db: rows.store_document(db, op_id, "undo_refused", body))
 
     def failed(self, op_id: str, error: str, status: FailedStatus = "failed", *, just_now: bool = True) -> None:
         """The operation did not commit, or its commit is lost; ``error`` is one line. Unless it was ``just_now``, when
@@ -234,6 +240,7 @@ class History:
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
                 rehearsals=tuple(rows.rehearsals(db, [operation.plan_id])),
                 taken_back_by=rows.undo_of(db, operation.op_id),
+                undo_refused=rows.read(UndoRefused, rows.unpacked(bodies.get("undo_refused"))),
             )
 
         return self._store.run(work, reading=True)
@@ -376,19 +383,6 @@ class History:
     def cached_tables(self, endpoint: str) -> Tables:
         """The tables seen last time at ``endpoint``; empty when there was none."""
         return self._store.run(lambda db: browse_cache.tables(db, redact(endpoint)), reading=True)
-
-
-def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes, at: str | None) -> None:
-    changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": at or now(), "error": None}
-    if rows.status_of(db, op_id) not in rows.GONE:
-        changes["status"] = "applied"
-    rows.update(db, op_id, changes)
-    rows.store_document(db, op_id, "outcome", body)
-
-
-def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | None) -> None:
-    rows.start(db, op_id, "running", now())
-    rows.update(db, op_id, {"checked": checked, **asdict(where), **rows.owner()})
 
 
 def _read_plan(body: str | None) -> AnyPlan | None:

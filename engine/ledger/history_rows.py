@@ -8,7 +8,7 @@ import socket
 import uuid
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
@@ -21,6 +21,7 @@ from engine.model.operation import Operation, Outcome, Rehearsal
 from engine.model.plans import AnyPlan
 from engine.model.secrets import redact, redact_document
 from engine.model.value import Value
+from engine.spark.session_state import Whereabouts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -189,9 +190,24 @@ def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
     )
 
 
-def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -> None:
+def applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes, at: str | None) -> None:
+    changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": at or now(), "error": None}
+    if status_of(db, op_id) not in GONE:
+        changes["status"] = "applied"
+    update(db, op_id, changes)
+    store_document(db, op_id, "outcome", body)
+
+
+def run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | None) -> None:
+    start(db, op_id, "running", now())
+    update(db, op_id, {"checked": checked, **asdict(where), **owner()})
+
+
+def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes | None) -> None:
+    """The document of that kind is ``body`` now; there is none if that is None."""
     db.execute("DELETE FROM document WHERE op_id = ? AND kind = ?", [op_id, kind])
-    db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
+    if body is not None:
+        db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
 
 
 def document(db: DuckDBPyConnection, op_id: str, kind: str, model: type[Stored]) -> Stored | None:

@@ -133,6 +133,13 @@ class UndoPlan(Value):
     parts: tuple[PartChange, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
+class UndoRefused(Value):
+    """That an undo was found not possible, when and why."""
+
+    at: str
+    why: str
+
+
 class Operation(Value):
     """One row of the ledger."""
 

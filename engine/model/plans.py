@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from engine.model.create_values import CreatePlan
-from engine.model.operation import Operation, Outcome, Rehearsal
+from engine.model.operation import Operation, Outcome, Rehearsal, UndoRefused
 from engine.model.plan import Plan
 from engine.model.value import Value
 
@@ -17,7 +17,7 @@ AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
 class OperationDetail(Value):
     """One operation in full: its plan, once it ran its outcome, and the rehearsals of the plan, the newest first.
 
-    ``taken_back_by`` is the undo of it that committed.
+    ``taken_back_by`` is the undo of it that committed; ``undo_refused`` says that one was found not possible.
     """
 
     operation: Operation
@@ -25,3 +25,4 @@ class OperationDetail(Value):
     outcome: Outcome | None = None
     rehearsals: tuple[Rehearsal, ...] = ()
     taken_back_by: Operation | None = Field(default=None, exclude_if=lambda value: value is None)
+    undo_refused: UndoRefused | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -36,6 +36,7 @@ from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
 from engine.recovery.restored_metadata import clustering, columns_change, part_changes
 from engine.recovery.undo_drop import check_still_ours, dropped, not_there, plan_drop
+from engine.recovery.undo_refusal import NOT_POSSIBLE, undo_refusal_is_recorded
 from engine.recovery.why_not_undone import NOT_APPLIED, why_not_undone
 from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of
@@ -63,15 +64,16 @@ LATER_COMMITS = "LATER_COMMITS"
 """What must be accepted if commits after the operation would be lost."""
 RAISE_RETENTION = "RAISE_RETENTION"
 """What must be accepted if a table property is raised first."""
-NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
-"""The error if files or log entries of the version before are gone, or if no commit may bring it back."""
 RESTORING, DROPPING = "RESTORE", "DROP TABLE"
 """The phase in which Delta restores: only Spark can end it."""
 
 
 @says_why_refused
-def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None = None) -> UndoPlan:
-    """How to take that operation back. Only reads; ``tag`` marks its Spark work, to cancel it.
+def plan_undo(
+    spark: SparkSession, detail: OperationDetail, *, history: History | None = None, tag: str | None = None
+) -> UndoPlan:
+    """How to take that operation back. Only reads; ``tag`` marks its Spark work, to cancel it. ``history`` records
+    that it is not possible.
 
     Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or if the table
     is another one or its log no longer holds that commit.
@@ -82,7 +84,7 @@ def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None =
     if plan is None or operation.version is None:
         raise RefusedError(NOT_APPLIED, f"The ledger does not hold the plan of operation {operation.op_id}.")
     at = operation.version
-    with tagged(spark, tag):
+    with tagged(spark, tag), undo_refusal_is_recorded(history, detail):
         if at > 0:
             return _plan_restore(spark, operation.op_id, plan, at)
         if isinstance(plan, CreatePlan):

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from engine.ledger.history import History
+from engine.model.errors import RefusedError
 from engine.model.operation import Deviation
 from engine.model.plan import RaisedProperty, Refused, Undo
 from tests.cli.running import Shell
@@ -215,6 +216,18 @@ def test_a_commit_tells_the_command_that_takes_it_back_and_the_statement(shell: 
     assert lines[at + 1].endswith(f" undo {op_id}")
     assert lines[at + 2] == "or by hand:"
     assert lines[at + 3].startswith("RESTORE TABLE ")
+
+
+def test_an_undo_that_was_found_not_possible_is_not_offered(shell: Shell, ledger: History) -> None:
+    op_id = ledger.begin(make_plan())
+    ledger.applied(op_id, make_outcome(op_id))
+    assert f" undo {op_id}" in shell("show-op", op_id).out
+    ledger.undo_refused(op_id, RefusedError("UNDO_NOT_POSSIBLE", "v7 cannot be restored: 1 of its files is deleted."))
+    out = " ".join(shell("show-op", op_id).out.split())
+    assert "undo is NOT possible, as was found " in out
+    assert "v7 cannot be restored" in out
+    assert f" undo {op_id}" not in out
+    assert shell("show-op", op_id, "--json").json["undo_refused"]["why"].startswith("v7 cannot be restored")
 
 
 def test_a_statement_that_delta_refuses_is_not_given_to_be_copied(shell: Shell, ledger: History) -> None:

@@ -15,7 +15,7 @@ from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef
 from engine.model.changes import Changes
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
+from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan, UndoRefused
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.progress import Progress
@@ -46,6 +46,7 @@ class FakeBackend:
         self.silence: Silence | None = None
         self.later_commits: tuple[str, ...] = ()
         self.undo_plan: UndoPlan | None = None
+        self.undo_refused: dict[str, UndoRefused] = {}
         self.recovered: tuple[str, ...] = ()
         """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
@@ -285,7 +286,8 @@ class FakeBackend:
         made = samples.a_create_plan if one.kind == "create_table" else samples.a_plan
         plan = made(one.sql, plan_id=one.plan_id)
         outcome = samples.an_outcome(plan, deviates=one.kept is False) if one.status == "applied" else None
-        return OperationDetail(operation=one, plan=plan, outcome=outcome)
+        refused = self.undo_refused.get(op_id)
+        return OperationDetail(operation=one, plan=plan, outcome=outcome, undo_refused=refused)
 
     def outcomes(self, limit: int = 500) -> list[OperationDetail]:
         self._enter("outcomes", limit, needs_spark=False)

@@ -15,8 +15,8 @@ from console.widgets.grid import Grid
 from console.widgets.parameters import Parameters
 from engine.commit.policy import Policy
 from engine.ledger.history import History
-from engine.model.errors import EngineError
-from engine.model.operation import UndoPlan
+from engine.model.errors import EngineError, RefusedError
+from engine.model.operation import UndoPlan, UndoRefused
 from engine.model.plans import OperationDetail
 from engine.recovery.rebuild_ledger import UNKNOWN_SQL
 from engine.session.store_watch import Silence
@@ -581,6 +581,23 @@ async def test_u_says_why_there_is_nothing_to_take_back(backend: FakeBackend, ro
         await operator.press("u")
         await operator.sees(why)
         assert not backend.called("plan_undo")
+
+
+async def test_an_undo_that_was_found_not_possible_is_not_offered_again(backend: FakeBackend) -> None:
+    gone = "v41 cannot be restored: 1 of its files is deleted."
+    op_id = backend.ledger[0].op_id
+    backend.errors["plan_undo"] = RefusedError("UNDO_NOT_POSSIBLE", gone)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        backend.undo_refused[op_id] = UndoRefused(at="2026-11-21T10:00:00.000Z", why=gone)
+        await operator.press("u")
+        await operator.sees("undo is NOT possible, as was found 2026-11-21")
+        await operator.until(lambda: "u takes it back" not in operator.screen)
+        await operator.press("u")
+        await operator.sees("Nothing to undo", "The command `undo` looks again.")
+        assert len(backend.called("plan_undo")) == 1
 
 
 async def test_a_table_that_an_undo_drops_leaves_the_list_of_tables(backend: FakeBackend) -> None:

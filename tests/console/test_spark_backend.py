@@ -233,7 +233,7 @@ def test_a_policy_verifies_each_commit(keeper: Any, monkeypatch: pytest.MonkeyPa
 def test_a_look_at_an_undo_can_be_cancelled_by_its_id(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     session, tags = Kept(), []
 
-    def plan_undo(*_: Any, tag: str) -> None:
+    def plan_undo(*_: Any, tag: str, **__: Any) -> None:
         assert keeper._sessions._running == {"look": session}
         tags.append(tag)
 

@@ -31,7 +31,7 @@ PLANNING = {
 }
 APPLYING = {
     "the plan is checked": ("engine.ledger.history:History.begin", "before"),
-    "the apply is half begun": ("engine.ledger.history:_run", "after"),
+    "the apply is half begun": ("engine.ledger.history_rows:run", "after"),
     "the apply is begun": ("engine.ledger.history:History.begin", "after"),
     "the MERGE is sent": ("engine.commit.apply_plan:running_sql", "a moment after"),
     "the MERGE runs": ("engine.commit.apply_plan:running_sql", "a while after"),

@@ -17,6 +17,7 @@ from engine.model.expectation import ExpectationResult
 from engine.model.operation import UndoPlan
 from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
+from engine.recovery.undo_refusal import undo_refusal_is_recorded
 from engine.spark.session_state import Whereabouts
 from tests.console.samples import an_undo
 from tests.engine.plans import SQL, make_outcome, make_plan, make_rehearsal
@@ -380,6 +381,33 @@ def test_a_restore_overwrites_a_restore_that_came_after_what_it_takes_back(ledge
     ]  # fmt: skip
     assert ledger.get(second).taken_back_by == ledger.get(of_second).operation, "still by that one"
     assert ledger.get(first).taken_back_by == ledger.get(of_first).operation
+
+
+def test_an_undo_that_is_not_possible_is_known_until_one_is(ledger: History, tmp_path: Path) -> None:
+    op_id = committed(ledger, "p1", 7)
+    assert ledger.get(op_id).undo_refused is None
+    assert "undo_refused" not in ledger.get(op_id).model_dump()
+
+    def look(history: History, *error: EngineError) -> None:
+        with undo_refusal_is_recorded(history, history.get(op_id)):
+            for one in error:
+                raise one
+
+    for error, known in (
+        (RefusedError("UNDO_NOT_POSSIBLE", "v6 cannot be restored."), "v6 cannot be restored."),
+        (RefusedError("LATER_COMMITS", "Later commits."), "v6 cannot be restored."),
+    ):
+        with pytest.raises(RefusedError):
+            look(ledger, error)
+        refused = ledger.get(op_id).undo_refused
+        assert refused is not None
+        assert refused.why == known
+    private = History(ledger.path, private=True)
+    with pytest.raises(RefusedError):
+        look(private, RefusedError("UNDO_NOT_POSSIBLE", "p=secret/a.parquet is deleted."))
+    assert "secret" not in ledger.get(op_id).model_dump_json()
+    look(ledger)
+    assert ledger.get(op_id).undo_refused is None
 
 
 def test_who_watches_the_ledger_sees_what_is_recorded_and_not_what_is_read(ledger: History, tmp_path: Path) -> None:

@@ -232,8 +232,11 @@ def vacuum(spark: Any, table: str) -> None:
 
 def impossible(spark: Any, history: History, outcome: Outcome, why: str) -> None:
     with pytest.raises(RefusedError, match=why) as refused:
-        plan_undo(spark, history.get(outcome.op_id))
+        plan_undo(spark, history.get(outcome.op_id), history=history)
     assert refused.value.condition == "UNDO_NOT_POSSIBLE"
+    known = history.get(outcome.op_id).undo_refused
+    assert known is not None
+    assert known.why == refused.value.message
 
 
 def test_after_vacuum_it_is_not_possible(spark: Any, tables: None, history: History) -> None:

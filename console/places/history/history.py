@@ -89,7 +89,6 @@ class HistoryPlace(Undoing):
         """What the operations did, by their ids."""
         self.listed: list[Operation | Group] = []
         self.grouping = ""
-        self.detail: OperationDetail | None = None
         self._told = ""
         """What it says of why the table is not dropped any more."""
         self.view = "promise"
@@ -226,12 +225,6 @@ class HistoryPlace(Undoing):
         """What the cursor is on: an operation, or the line of a group."""
         return key_of(self.listed[self._row]) if self._row < len(self.listed) else ""
 
-    @property
-    def _detail_of_selected(self) -> OperationDetail | None:
-        """None as long as another row is shown below."""
-        shown = self.detail
-        return shown if shown is not None and shown.operation.op_id == self.op_id else None
-
     def _look(self) -> None:
         one = self.selected
         if one is None or (self.detail is not None and (self.detail.operation, self._told) == (one, self.no_drop)):
@@ -348,7 +341,7 @@ class HistoryPlace(Undoing):
 
     def _with_detail(self, one: Operation, use: Callable[[OperationDetail], None]) -> None:
         """Go on with the whole of an operation, which may not have been read yet."""
-        if (detail := self._detail_of_selected) is not None:
+        if (detail := self.detail_of_selected) is not None:
             use(detail)
         else:
             self.ask_here("use", lambda: self.backend.operation(one.op_id), use, self._not_read)

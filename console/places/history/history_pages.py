@@ -194,7 +194,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "", no_
     """``undo_key`` is the key that takes it back; ``no_drop`` says why it does not."""
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
-        undo = (sentence(no_drop),) if no_drop else _undo_lines(detail, plan, undo_key)
+        undo = (sentence(no_drop),) if no_drop else _undo_lines(detail, plan, undo_key, glyphs)
         return _create_page(detail, plan, glyphs, undo)
     head = _head(detail, glyphs)
     if plan is None and one.kind != "merge":
@@ -217,7 +217,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "", no_
         head += [expectation_line(each, glyphs) for each in detail.outcome.expectations]
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if plan is not None and why_not_undone(one) is None:
-        head += _undo_lines(detail, plan, undo_key)
+        head += _undo_lines(detail, plan, undo_key, glyphs)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 
@@ -239,8 +239,10 @@ def _rehearsal_line(rehearsal: Rehearsal, glyphs: Glyphs) -> Paragraph:
     return signed(sign, style, outcome_sentences.past_rehearsal(rehearsal))
 
 
-def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:
+def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str, glyphs: Glyphs) -> Head:
     """The statement that takes it back, and until when it does."""
+    if detail.undo_refused is not None:
+        return (signed(glyphs.warning, "$text-warning", undo_sentences.refused(detail.undo_refused)),)
     statement, until = undo_sentences.made(plan, detail.outcome)
     if not statement:
         return (sentence(f"undo is {until}"),)

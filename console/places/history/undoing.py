@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from engine.model.operation import Operation, Outcome, UndoPlan
+    from engine.model.plans import OperationDetail
 
 
 class Undoing(Place):
@@ -26,7 +27,15 @@ class Undoing(Place):
         super().__init__()
         self.operations: list[Operation] = []
         """Those that the ledger has, newest first."""
+        self.detail: OperationDetail | None = None
+        """The operation that was read last."""
         self._undoing = ""
+
+    @property
+    def detail_of_selected(self) -> OperationDetail | None:
+        """None as long as another row is shown below."""
+        shown = self.detail
+        return shown if shown is not None and shown.operation.op_id == self.op_id else None
 
     @property
     def selected(self) -> Operation | None:
@@ -47,7 +56,13 @@ class Undoing(Place):
     def why_not_undone(self) -> str:
         """Why the operation under the cursor cannot be taken back, "" if it may be: Spark is not asked."""
         refused = why_not_undone(self.selected) if self.selected is not None else None
-        return self.no_drop if refused is None else f"{refused.message} {refused.hint}".strip()
+        if refused is not None:
+            return f"{refused.message} {refused.hint}".strip()
+        found = self.detail_of_selected.undo_refused if self.detail_of_selected is not None else None
+        if found is None or self.no_drop:
+            return self.no_drop
+        told = undo_sentences.refused(found)
+        return f"{told[0].upper()}{told[1:]} The command `undo` looks again."
 
     def action_why_not_undo(self) -> None:
         if why := self.why_not_undone:
@@ -90,6 +105,8 @@ class Undoing(Place):
         if failure.cancelled:
             self.notify("Nothing was undone.")
         else:
+            # the ledger knows by now what was found
+            self.detail = None
             self._undo_failed(failure)
 
     def _undo_confirmed(self, undo_plan: UndoPlan, op_id: str, confirmed: bool | None) -> None:

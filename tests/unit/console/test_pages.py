@@ -23,7 +23,7 @@ from console.work import Failure
 from engine.explore.layout_advice import MERGES
 from engine.model.browse import Column, RowPage, TableVersion
 from engine.model.expectation import ExpectationResult
-from engine.model.operation import Operation, OperationStatus
+from engine.model.operation import Operation, OperationStatus, UndoRefused
 from engine.model.plan import Refused
 from engine.model.plans import OperationDetail
 from tests.console.samples import a_detail
@@ -190,6 +190,17 @@ def test_what_was_taken_back_says_by_what_operation() -> None:
         shown = text(detail_page(detail, UNICODE, "u"))
         assert "taken back 2026-11-21" in shown
         assert "by operation undo1, as v10" in shown
+
+
+def test_an_undo_that_is_not_possible_is_not_offered() -> None:
+    refused = UndoRefused(at="2026-11-21T10:00:00Z", why="v6 cannot be restored: 1 of its files is deleted.")
+    for plan in (make_plan(), make_create_plan()):
+        detail = OperationDetail(operation=an_operation(), plan=plan, outcome=make_outcome("op"))
+        assert "u takes it back" in text(detail_page(detail, UNICODE, "u"))
+        shown = text(detail_page(detail.model_copy(update={"undo_refused": refused}), UNICODE, "u"))
+        assert "u takes it back" not in shown
+        assert "undo is NOT possible, as was found 2026-11-21" in shown
+        assert "v6 cannot be restored" in shown
 
 
 @pytest.mark.parametrize(
