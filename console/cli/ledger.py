@@ -23,7 +23,7 @@ from console.words.outcome_sentences import (
     taken_back,
     without_commit,
 )
-from console.words.undo_sentences import refused
+from console.words.undo_sentences import overwritten, refused
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
@@ -111,6 +111,13 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     return Text(f"{sign} {one.status.replace('_', ' ')}", style)
 
 
+def _then(found: OperationDetail) -> str:
+    """What became of the commit later; "" if it is there, or if that is not known."""
+    if found.overwritten_by is not None:
+        return overwritten(found.overwritten_by)
+    return "" if found.taken_back_by is None else taken_back(found.taken_back_by)
+
+
 def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
@@ -129,8 +136,7 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
     }
     if outcome is not None and outcome.read_version is not None:
         known["read"] = f"{read(outcome.read_version).removeprefix('read ')} ({outcome.verdict})"
-    if found.taken_back_by is not None:
-        known["then"] = taken_back(found.taken_back_by)
+    known["then"] = _then(found)
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.program_gone:
         parts.append(Text.assemble((f"{signs.warning} ", WARNING), PROGRAM_GONE))

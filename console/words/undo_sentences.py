@@ -13,7 +13,7 @@ from console.words.outcome_sentences import deviated, read
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import ColumnsChange, Outcome, PartChange, UndoPlan, UndoRefused
+    from engine.model.operation import ColumnsChange, Operation, Outcome, PartChange, UndoPlan, UndoRefused
     from engine.model.plan import Undo
     from engine.model.plans import AnyPlan
 
@@ -135,6 +135,13 @@ def after(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None
         names = " and ".join(one.name for one in found.raise_retention)
         return f"refused by retention: `undo` raises {visible(names)} first, {FILES_GONE}"
     return _still(found, now or datetime.now(timezone.utc))
+
+
+def overwritten(restore: Operation) -> str:
+    """By which RESTORE a commit is gone, when, and to which version that went back."""
+    at, back = local_time(restore.finished_at or restore.started_at, zone=True), brought_back(restore.sql)
+    version = "" if restore.version is None else f", as v{restore.version}"
+    return f"gone {at} with the RESTORE{f' to {back}' if back else ''} of operation {visible(restore.op_id)}{version}"
 
 
 def refused(found: UndoRefused) -> str:

@@ -116,6 +116,17 @@ def undo_of(db: DuckDBPyConnection, op_id: str) -> Operation | None:
     return next(iter(operations(db, committed, [op_id, list(COMMITTED)])), None)
 
 
+def overwriting(db: DuckDBPyConnection, op_id: str) -> Operation | None:
+    """The restore that overwrote that operation: the first that went back behind it."""
+    went_back = (
+        "WHERE op_id = (SELECT last.op_id FROM operation AS gone, operation AS last, operation AS first"
+        " WHERE gone.op_id = ? AND gone.status = 'overwritten' AND last.undoes = first.op_id"
+        " AND list_contains(?, last.status) AND first.table_path = gone.table_path"
+        " AND gone.version > first.version AND gone.version < last.version ORDER BY last.version LIMIT 1)"
+    )
+    return next(iter(operations(db, went_back, [op_id, list(COMMITTED)])), None)
+
+
 def named(db: DuckDBPyConnection, typed: str) -> Operation:
     """The operation of that id, the newest of that plan's id, or the one whose ids begin so.
 

@@ -17,7 +17,8 @@ AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
 class OperationDetail(Value):
     """One operation in full: its plan, once it ran its outcome, and the rehearsals of the plan, the newest first.
 
-    ``taken_back_by`` is the undo of it that committed; ``undo_refused`` says that one was found not possible.
+    ``taken_back_by`` is the undo of it that committed, ``overwritten_by`` that of an earlier operation, by which its
+    commit went too; ``undo_refused`` says that one was found not possible.
     """
 
     operation: Operation
@@ -25,4 +26,5 @@ class OperationDetail(Value):
     outcome: Outcome | None = None
     rehearsals: tuple[Rehearsal, ...] = ()
     taken_back_by: Operation | None = Field(default=None, exclude_if=lambda value: value is None)
+    overwritten_by: Operation | None = Field(default=None, exclude_if=lambda value: value is None)
     undo_refused: UndoRefused | None = Field(default=None, exclude_if=lambda value: value is None)

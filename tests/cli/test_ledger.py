@@ -218,6 +218,18 @@ def test_a_commit_tells_the_command_that_takes_it_back_and_the_statement(shell: 
     assert lines[at + 3].startswith("RESTORE TABLE ")
 
 
+def test_what_was_overwritten_says_by_which_restore(shell: Shell, ledger: History) -> None:
+    wrong, later = ledger.begin(make_plan("p1")), ledger.begin(make_plan("p2"))
+    for op_id, version in ((wrong, 8), (later, 9)):
+        ledger.applied(op_id, make_outcome(op_id).model_copy(update={"version": version}))
+    path = make_plan().target.path
+    restore = ledger.begin_undo(an_undo(wrong).model_copy(update={"path": path, "to_version": 7}))
+    ledger.undone(restore, make_outcome(restore).model_copy(update={"version": 10}))
+    told = " ".join(shell("show-op", later).out.split())
+    assert "overwritten" in told
+    assert f"with the RESTORE to v7 of operation {restore}, as v10" in told
+
+
 def test_an_undo_that_was_found_not_possible_is_not_offered(shell: Shell, ledger: History) -> None:
     op_id = ledger.begin(make_plan())
     ledger.applied(op_id, make_outcome(op_id))

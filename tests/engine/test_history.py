@@ -366,6 +366,8 @@ def test_a_restore_undoes_one_and_overwrites_what_came_after(ledger: History) ->
     ledger.applied(later, make_outcome(later).model_copy(update={"version": 9}))
     ledger.failed(later, "[X] late")
     assert ledger.get(later).operation.status == "overwritten"
+    assert ledger.get(later).overwritten_by == ledger.get(restore).operation
+    assert {ledger.get(one).overwritten_by for one in (before, wrong, failed, restore, after)} == {None}
     with pytest.raises(StalePlanError, match="gone already"):
         plan_undo(None, ledger.get(later))  # type: ignore[arg-type]  the ledger alone knows
 
@@ -381,6 +383,7 @@ def test_a_restore_overwrites_a_restore_that_came_after_what_it_takes_back(ledge
     ]  # fmt: skip
     assert ledger.get(second).taken_back_by == ledger.get(of_second).operation, "still by that one"
     assert ledger.get(first).taken_back_by == ledger.get(of_first).operation
+    assert ledger.get(of_second).overwritten_by == ledger.get(of_first).operation
 
 
 def test_an_undo_that_is_not_possible_is_known_until_one_is(ledger: History, tmp_path: Path) -> None:

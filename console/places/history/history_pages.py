@@ -253,6 +253,8 @@ def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str, glyphs: G
 
 
 def _taken_back(detail: OperationDetail) -> list[Paragraph]:
+    if detail.overwritten_by is not None:
+        return [sentence(undo_sentences.overwritten(detail.overwritten_by))]
     undo = detail.taken_back_by
     return [] if undo is None else [sentence(outcome_sentences.taken_back(undo))]
 

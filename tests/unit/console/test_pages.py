@@ -192,6 +192,16 @@ def test_what_was_taken_back_says_by_what_operation() -> None:
         assert "by operation undo1, as v10" in shown
 
 
+def test_what_was_overwritten_says_by_which_restore() -> None:
+    sql = "RESTORE TABLE t TO VERSION AS OF 6"
+    restore = an_operation(op_id="undo1", kind="restore", version=10, finished_at="2026-11-21T10:00:00Z", sql=sql)
+    for plan in (make_plan(), make_create_plan()):
+        detail = OperationDetail(operation=an_operation(status="overwritten"), plan=plan, overwritten_by=restore)
+        shown = text(detail_page(detail, UNICODE, "u"))
+        assert "gone 2026-11-21" in shown
+        assert "with the RESTORE to v6 of operation undo1, as v10" in shown
+
+
 def test_an_undo_that_is_not_possible_is_not_offered() -> None:
     refused = UndoRefused(at="2026-11-21T10:00:00Z", why="v6 cannot be restored: 1 of its files is deleted.")
     for plan in (make_plan(), make_create_plan()):
