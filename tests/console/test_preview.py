@@ -301,6 +301,25 @@ async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: Fa
         assert "REWRITE_AMPLIFICATION" not in operator.screen
 
 
+async def test_ctrl_s_saves_the_plan_where_that_is_shown_and_the_merge_where_its_text_is(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("ctrl+s")
+        await operator.sees("Save plan 7f3a9c")
+        await operator.press("escape", "e", "ctrl+s")
+        await operator.sees("Save this merge")
+
+
+async def test_another_key_to_save_the_plan_is_on_the_key_line(backend: FakeBackend) -> None:
+    (backend.home / "settings.toml").write_text('[keys]\n"merge.save" = "f6"\n')
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.until(lambda: operator.app.keymap)
+        await operator.plan(MERGE_SQL)
+        await operator.until(lambda: "F6 save" in operator.keys)
+        await operator.press("f6")
+        await operator.sees("Save plan 7f3a9c")
+
+
 async def test_s_saves_the_plan_as_a_file_and_never_overwrites_unasked(backend: FakeBackend) -> None:
     target = backend.home / "p.json"
     target.write_text("what was there")

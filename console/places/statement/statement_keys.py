@@ -58,6 +58,8 @@ def to_take_it_along(place: str) -> list[Binding]:
         Binding("f4,E", "external_editor", "$EDITOR", show=False, id=f"{place}.external_editor",
                 tooltip="Open the text in $EDITOR; what is saved there comes back"),
         Binding("s", "save_plan", "save", id=f"{place}.save", tooltip="Save the plan as a file"),
+        # the key that saves the text where that is shown
+        Binding("ctrl+s", "save_plan", "save", show=False, id=f"{place}.save_plan", tooltip="Save the plan as a file"),
         Binding("h", "history", "history", id=f"{place}.history", tooltip="Go to the history of this operation"),
         Binding("y", "copy_text", "copy", id=f"{place}.copy", tooltip="Copy what is shown as text"),
         Binding("Y", "copy_markdown", "copy Markdown", show=False, id=f"{place}.copy_markdown",
