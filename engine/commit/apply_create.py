@@ -161,7 +161,7 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, sur
     if survey.around.exists != plan.in_catalog:
         raise _stale(plan, "it appeared" if survey.around.exists else "it is gone")
     if version != plan.target.version or table_id != plan.target.table_id:
-        raise _stale(plan, f"it is at v{version} now" if version >= 0 else "it is gone")
+        raise _stale(plan, _how_other(plan, version))
     if survey.refused or survey.effect != plan.effect or survey.around.location != plan.target.path:
         raise _stale(plan, survey.refused.message if survey.refused else "another table is there")
     if not plan.changes_something:
@@ -180,6 +180,13 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, sur
                 f"{plan.source.num_rows or 0:,} then.",
                 "Plan again.",
             )
+
+
+def _how_other(plan: CreatePlan, version: int) -> str:
+    """How the table is not the one that was planned, now that it is at ``version``."""
+    if version < 0:
+        return "it is gone"
+    return f"it is at v{version} now" if version != plan.target.version else "it was dropped and created again"
 
 
 def _is_other(planned: CreateSource, now: CreateSource) -> bool:

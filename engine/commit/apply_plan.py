@@ -196,12 +196,13 @@ def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
 
 
 def stale(plan: Plan, state: Staleness) -> StalePlanError:
-    since = f" ({first_of(state.moved_by, MOVED_BY)})" if state.moved_by else ""
+    what = "is not as it was planned"
+    # a table that is another has no commits since
+    if state.moved_by:
+        versions = f"from v{plan.target.version} to v{state.version}"
+        what = f"moved {versions} since the plan ({first_of(state.moved_by, MOVED_BY)})"
     return StalePlanError(
-        "STALE_PLAN",
-        f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan{since}: "
-        f"{state.collides}.",
-        "Plan again and look at what changed.",
+        "STALE_PLAN", f"{plan.target.name} {what}: {state.collides}.", "Plan again and look at what changed."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.commit.apply_create import differences, state_deviations
+from engine.commit.apply_create import _how_other, differences, state_deviations
 from engine.model.create_values import StateColumn, TableState
 from engine.model.identity import Identity
 from engine.table.commits import Commit
@@ -90,3 +90,12 @@ def test_the_commit_is_compared_and_not_a_state_that_moved_on() -> None:
     other = Commit(version + 1, "now", "WRITE", version, dict(plan.promise), None)
     assert [one.metric for one in differences(plan, other, moved)][:2] == ["operation", "version"]
     assert {"operation", "version"} < {one.metric for one in differences(plan, None, None)}
+
+
+@pytest.mark.parametrize(
+    ("version", "how"), [(-1, "it is gone"), (9, "it is at v9 now"), (5, "it was dropped and created again")]
+)
+def test_a_table_of_the_same_version_did_not_move_to_it(version: int, how: str) -> None:
+    plan = make_create_plan()
+    plan = plan.model_copy(update={"target": plan.target.model_copy(update={"version": 5})})
+    assert _how_other(plan, version) == how
