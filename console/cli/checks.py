@@ -108,13 +108,14 @@ def _packages(_: Invocation) -> Iterator[Found]:
 
 
 def _jars(_: Invocation) -> Iterator[Found]:
+    from engine.model.counted import count, verb_of
     from engine.session.home import jars_directory
     from engine.session.jars import cached_jars
 
     directory = jars_directory()
     jars = cached_jars(directory, {})
     if jars:
-        yield "ok", f"{len(jars)} jars of Delta are in {directory}"
+        yield "ok", f"{count(len(jars), 'jar')} of Delta {verb_of(len(jars), 'are')} in {directory}"
     else:
         yield "warn", f"Delta's jars are not in {directory}", "The first start downloads them: it needs a network."
 

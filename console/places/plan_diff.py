@@ -12,6 +12,7 @@ from console.words.format import local_clock, number, short_id, size
 from console.words.glyphs import Glyphs
 from console.words.schema_changes import evolution
 from console.words.visible import visible
+from engine.model.counted import part_and_verb
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
@@ -31,7 +32,8 @@ def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
     ]
     changed = sum(old != new for _, old, new in pairs)
     was = f"plan {short_id(before.plan_id)} of {local_clock(before.created_at)}"
-    headline = f"{changed} of {len(pairs)} facts differ from {was}." if changed else f"Nothing differs from {was}."
+    differing = part_and_verb(changed, len(pairs), "fact", "differ")
+    headline = f"{differing} from {was}." if changed else f"Nothing differs from {was}."
     columns = [Column("", name="change"), Column("fact"), Column("before", fit="end"), Column("now", fit="end")]
     table = Table(columns, rows, full=lambda at: Full(f"Beside {was}", [pairs[at]], texts=True))
     return Page((sentence(headline, "bold"), sentence("Enter shows a row in full.", "$foreground-muted")), table)

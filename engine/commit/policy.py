@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
+from engine.model.counted import count
 from engine.model.errors import RefusedError
 from engine.model.instant import instant
 
@@ -168,7 +169,7 @@ class _Share:
             return f"the share of {self.what} {self.done} is not known ({self.unknown})"
         if self.part <= most * self.whole:
             return ""
-        return f"{self.part:,} of {self.whole:,} {self.what} would be {self.done}"
+        return f"{self.part:,} of {count(self.whole, self.what.removesuffix('s'))} would be {self.done}"
 
 
 def _shares(plan: AnyPlan) -> tuple[_Share, ...]:

@@ -199,7 +199,7 @@ def _location(create: ParsedCreate, around: Situation, provided: Provided) -> It
     if create.form == "clone" and around.before is not None and around.before.num_files:
         yield refusal(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
-            f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
+            f"{create.name} has {count(around.before.num_files, 'file')}: only an empty table can be cloned over.",
             "DELETE FROM or TRUNCATE it first, or drop it.",
         )
 

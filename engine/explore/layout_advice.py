@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.merge.session_definitions import if_found
-from engine.model.counted import count, number
+from engine.model.counted import count, number, part_and_verb
 from engine.model.plan import Plan
 from engine.spark.confs import is_on
 from engine.spark.schema import schema_of
@@ -270,7 +270,7 @@ def no_statistics(
             yield LayoutAdvice(
                 "NO_STATISTICS",
                 f"Files without statistics on {column} are kept by every merge; files written from then on have them.",
-                f"{len(without)} of {len(files)} files have no bounds of it, nor are they all NULL",
+                f"{part_and_verb(len(without), len(files), 'file', 'have')} no bounds of it, nor only NULLs in it",
                 _collect_statistics(name, files, column, columns),
             )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.model.counted import count
 from engine.preflight.updated_faults import comparable
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
@@ -82,7 +83,8 @@ def _exact(
 
 def file_lines(table: str, rows: int, profiles: Sequence[ColumnProfile]) -> Iterator[str]:
     """The lines of the file. Pure."""
-    yield f"# What holds of its {rows:,} rows now. Look at each line: keep what must hold, leave out what only happens."
+    now = f"# What holds of its {count(rows, 'row')} now."
+    yield f"{now} Look at each line: keep what must hold, leave out what only happens."
     yield f"{_flow(table)}:"
     key = next((one for one in profiles if one.is_unique), None)
     if key is not None:

@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from engine.merge.analyze import Expression
 from engine.model.browse import Column
+from engine.model.counted import count
 from engine.table.log_file import LogFile, statistics_of
 
 # the first that a table has counts (StatisticsCollection.configuredDeltaStatsColumnSpec)
@@ -174,7 +175,7 @@ def _note(column: Column, low: object, high: object, nulls: int | None, stats: d
         else:
             notes.append("no bounds, so it is kept")
     if nulls and nulls != rows:
-        notes.append(f"{nulls:,} NULL of {rows:,} rows" if rows is not None else f"{nulls:,} NULL")
+        notes.append(f"{nulls:,} NULL of {count(rows, 'row')}" if rows is not None else f"{nulls:,} NULL")
     if column.type == "string" and max(len(str(low or "")), len(str(high or ""))) >= STRING_PREFIX:
         notes.append(f"cut at {STRING_PREFIX} characters")
     if column.type.startswith("timestamp") and high is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from engine.model.counted import count
 from engine.model.errors import EngineError
 from engine.spark.confs import read_confs
 from engine.spark.spark_errors import HINTS
@@ -62,7 +63,7 @@ def run_with_source_lost_retries(
             if number >= last:
                 raise EngineError(
                     FAILED_REPEATEDLY,
-                    f"The blocks of the materialized source were lost {number} times.",
+                    f"The blocks of the materialized source were lost {count(number, 'time')}.",
                     HINTS[FAILED_REPEATEDLY],
                 ) from error
         number += 1

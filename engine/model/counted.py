@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-OF_ONE = {"are": "is", "have": "has", "do": "does", "get": "gets", "keep": "keeps", "violate": "violates"}
+OF_ONE = {
+    "are": "is",
+    "have": "has",
+    "do": "does",
+    "get": "gets",
+    "keep": "keeps",
+    "violate": "violates",
+    "differ": "differs",
+    "stand": "stands",
+}
 
 
 def number(value: int | None) -> str:
@@ -17,4 +26,14 @@ def count(value: int | None, noun: str, plural: str | None = None) -> str:
 
 def count_and_verb(value: int, noun: str, verb: str) -> str:
     """``1 row has``, ``2 rows have``: ``verb`` is that of several."""
-    return f"{count(value, noun)} {OF_ONE[verb] if value == 1 else verb}"
+    return f"{count(value, noun)} {verb_of(value, verb)}"
+
+
+def part_and_verb(part: int, whole: int, noun: str, verb: str) -> str:
+    """``1 of 3 files has``, ``2 of 3 files have``."""
+    return f"{number(part)} of {count(whole, noun)} {verb_of(part, verb)}"
+
+
+def verb_of(value: int, verb: str) -> str:
+    """``verb``, which is that of several, beside ``value`` of them."""
+    return OF_ONE[verb] if value == 1 else verb

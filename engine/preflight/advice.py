@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.plan_writes import PERSISTENT_VECTORS
 from engine.merge.volatile_parts import CALLED_DETERMINISTIC, clock_parts
-from engine.model.counted import count
+from engine.model.counted import count, count_and_verb
 from engine.model.plan import Estimate, Remark
 from engine.preflight.findings import Findings
 from engine.preflight.target_reads import DescribedTarget
@@ -34,8 +34,8 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
     if wrong and not promise.write.deletion_vectors and statement.matched_only:
         yield Remark(
             code="NULL_CONDITION_WRONG_RESULT",
-            sentence=f"{wrong:,} target rows are matched twice, once with a clause condition that is NULL. "
-            "Delta 4.4.0 does not notice and can commit a wrong result.",
+            sentence=f"{count_and_verb(wrong, 'target row', 'are')} matched twice, once with a clause condition that "
+            "is NULL. Delta 4.4.0 does not notice and can commit a wrong result.",
             evidence="Make the condition never NULL (coalesce it), or deduplicate the source.",
             severity="error",
         )
@@ -48,7 +48,8 @@ def _several_matches(findings: Findings) -> Iterator[Remark]:
     if (conflicts.count or conflicts.true_count) and promise.write.change_data_feed and (inserted or copied_too):
         lost = [count(inserted, "inserted row")] if inserted else []
         if copied_too:
-            lost.append(f"{promise.metrics['numTargetRowsCopied']:,} rows that are copied as they are")
+            copied = promise.metrics["numTargetRowsCopied"]
+            lost.append(f"{count(copied, 'row')} copied as {'it is' if copied == 1 else 'they are'}")
         yield Remark(
             code="FEED_LOSES_INSERTED_ROWS",
             sentence="Several source rows match a row to delete, and the change data feed is on: Delta 4.4.0 can "

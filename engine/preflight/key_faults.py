@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
+from engine.model.counted import count
 from engine.model.plan import Remark
 from engine.preflight.inserted_faults import cells, same_plain_columns
 from engine.preflight.typed_parts import all_of
@@ -35,7 +36,7 @@ def on_without_key(spark: SparkSession, merge: AnalyzedMerge, num_rows: int) -> 
         return
     yield Remark(
         code="ON_WITHOUT_KEY",
-        sentence=f"ON has no key: each of {num_rows:,} source rows is compared with every target row.",
+        sentence=f"ON has no key: every target row is compared with {count(num_rows, 'source row')}.",
         evidence="A key is an equality between the two sides that must hold: one below OR is none.",
         count=num_rows,
         exactness="exact",
@@ -66,17 +67,18 @@ def keys_that_collide(
         f"{source.view} AS {SOURCE}) WHERE {known} GROUP BY {of_raw}, {of_cast}) "
         f"GROUP BY {of_cast} HAVING count(*) > 1)"
     )
-    count = int(collected(spark, f"SELECT coalesce(sum(n), 0) FROM {groups}")[0][0])
-    if not count:
+    rows = int(collected(spark, f"SELECT coalesce(sum(n), 0) FROM {groups}")[0][0])
+    if not rows:
         return
     names = [key.target.target_columns[0] for key in keys]
     items = ", ".join(f"{shown(f'c{n}')} AS {quote(name)}" for n, name in enumerate(names))
     words = ", ".join(f"{key.source.typed} as {type_.upper()}" for key, type_ in casts.items())
     yield Remark(
         code="KEYS_COLLIDE_BY_CAST",
-        sentence=f"{count:,} source rows have keys that differ, and become equal as Spark compares them ({words}).",
+        # two of them at least
+        sentence=f"{rows:,} source rows have keys that differ, and become equal as Spark compares them ({words}).",
         evidence="The two sides of ON have different types. Give them one type before the MERGE.",
-        count=count,
+        count=rows,
         exactness="exact",
         keys=() if private else cells(spark, f"SELECT {items} FROM {groups} LIMIT {SOME}"),
         fix=_on_in_the_types_of_the_source(merge, casts),

@@ -9,7 +9,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.merge.plan_writes import COLLECT_STATISTICS, Promise
 from engine.model.conflicts import Conflicts
-from engine.model.counted import count_and_verb
+from engine.model.counted import count, count_and_verb
 from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
 from engine.preflight.assignments import NO_PARTITION
@@ -125,7 +125,7 @@ def more_rows(
         return None
     return Refused(
         condition=MISMATCH,
-        message=f"Delta would write {added:,} rows for {removed:,}: a target row is matched twice, once with a "
+        message=f"Delta would write {count(added, 'row')} for {removed:,}: a target row is matched twice, once with a "
         "condition that is NULL.",
         hint="Write the condition so that it is never NULL (coalesce), or keep one source row for each key.",
     )

@@ -258,7 +258,7 @@ def _column_checks(a: Assignment, rules: TargetRules, late: AbstractSet[str]) ->
         checks.append(
             Check(
                 condition=TOO_LONG,
-                sentence=f"are longer than the {most} characters of {column.name}",
+                sentence=f"are longer than the {most} {'character' if most == '1' else 'characters'} of {column.name}",
                 violated=f"NOT ({whole})",
                 columns=(column.name,),
                 hint=f"Shorten them: left(…, {most}); blanks at the end count.",

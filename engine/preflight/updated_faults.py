@@ -19,7 +19,7 @@ from engine.merge.join_sides import BY_SOURCE_CLAUSE, SOURCE_ROW, clause_number
 from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
-from engine.model.counted import count_and_verb
+from engine.model.counted import count, count_and_verb, verb_of
 from engine.model.plan import Remark
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.row_checks import risky_parts
@@ -318,7 +318,8 @@ def _idle_files(idle: Sequence[FileMatches], matches: Matches) -> str:
     if not idle:
         return "No file is touched for these rows alone."
     size = sum(one.file.bytes for one in idle)
-    return f"{len(idle):,} of {len(matches.touched):,} touched files ({size:,} bytes) are touched for nothing else."
+    files, are = f"{len(idle):,} of {count(len(matches.touched), 'touched file')}", verb_of(len(idle), "are")
+    return f"{files} ({size:,} bytes) {are} touched for nothing else."
 
 
 def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:

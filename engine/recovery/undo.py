@@ -28,7 +28,7 @@ from engine.commit.exactly_once import (
 from engine.commit.lost_commit import lost_since, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.staleness import BEYOND_RETENTION, commit_line
-from engine.model.counted import count
+from engine.model.counted import count, verb_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.operation import Deviation, Outcome, UndoPlan
@@ -115,7 +115,8 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         )
     here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     if missing := missing_files(spark, plan.target.path, restored(here, before)):
-        raise _gone(at - 1, f"{len(missing):,} of its files are deleted, {missing[0]} among them")
+        deleted = f"{len(missing):,} of its files {verb_of(len(missing), 'are')} deleted"
+        raise _gone(at - 1, f"{deleted}: {missing[0]}{' among them' if len(missing) > 1 else ''}")
     later = later_than(commit, later)
     pairs = taking_each_other_back(later)
     undone = {version for one, restore in pairs for version in (one.version, restore.version)}

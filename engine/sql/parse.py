@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.model.counted import count
 from engine.model.errors import UsageError
 from engine.model.plan import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Reader
@@ -316,7 +317,7 @@ def _insert(reader: Reader, at: int) -> tuple[Assignments, int]:
     begin = reader.expect(behind, "VALUES")
     values, end = read_list(reader, begin, lambda _, one: reader.part(one).end)
     if len(columns) != len(values):
-        raise NotReadError(begin, f"{len(columns)} values for {len(columns)} columns")
+        raise NotReadError(begin, f"{count(len(columns), 'value')} for {count(len(columns), 'column')}")
     tokens = reader.tokens
     return [(tokens[a:b], tokens[c:d]) for (a, b), (c, d) in zip(columns, values, strict=True)], end
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from engine.model.browse import DataFile
+from engine.model.counted import verb_of
 from engine.model.errors import EngineError
 from engine.model.value import Cells
 
@@ -100,6 +101,7 @@ def hold_to_log(hashes: Iterable[int], files: Sequence[LogFile]) -> None:
     if unknown:
         raise EngineError(
             FILES_NOT_UNDERSTOOD,
-            f"{len(unknown):,} of the files that were read stand under another path in the table's log.",
+            f"{len(unknown):,} of the files that were read {verb_of(len(unknown), 'stand')} under another path in the "
+            "table's log.",
             "Nothing is promised. This is a fault of ours: please report it, with the names of files in the log.",
         )

@@ -441,7 +441,7 @@ def test_a_policy_refuses_with_6_and_names_the_rule(shell: Shell, target: str, m
     checked = tmp_path / "checked.json"
     ran = shell("--profile", "prod", "plan", merge, "-o", checked, "--check-policy", "--detailed-exitcode")
     assert ran.code == 6
-    assert "the policy refuses it (max_files_rewritten): 1 of 1 files" in ran.out
+    assert "the policy refuses it (max_files_rewritten): 1 of 1 file" in ran.out
     assert "the policy refuses it" in shell("--profile", "prod", "show", checked, "--markdown").out
     assert "the policy refuses it" in shell("show", checked, "--markdown").out
     settings.write_text("[profiles.prod.policy]\nread_only = true\n")
@@ -451,7 +451,7 @@ def test_a_policy_refuses_with_6_and_names_the_rule(shell: Shell, target: str, m
     settings.write_text("[profiles.prod.policy]\nmax_files_rewritten = 0.5\n")
     assert shell("--profile", "prod", "plan", merge, "--detailed-exitcode").code == 2
     assert "(read_only)" in refused("read_only = true", "apply", saved, "--yes")
-    assert "1 of 1 files would be rewritten" in refused("max_files_rewritten = 0.5", "apply", saved, "--yes")
+    assert "1 of 1 file would be rewritten" in refused("max_files_rewritten = 0.5", "apply", saved, "--yes")
     assert "(typed_confirmation)" in refused("typed_confirmation = true", "apply", saved, "--yes")
     typed = refused("typed_confirmation = true", "apply", saved, stdin=b"yes\n", tty=True)
     assert f"Type {target}.t to commit" in typed

@@ -284,7 +284,7 @@ def test_the_rows_of_a_table_that_is_replaced_are_counted_for_the_policy(spark: 
         return [one.how for one in broken_rules(policy, plan, reviewed=False)]
 
     assert refusals() == []
-    assert refusals(T, ROWS, "DELETE FROM t WHERE id = 1") == ["1 of 1 rows would be deleted, and at most 50% may be"]
+    assert refusals(T, ROWS, "DELETE FROM t WHERE id = 1") == ["1 of 1 row would be deleted, and at most 50% may be"]
     with confs_set(spark, {"spark.databricks.delta.stats.collect": "false"}):
         unknown = "the share of rows deleted is not known (the log does not count the rows of each file)"
         assert refusals(ROWS) == [f"{unknown}, and at most 50% may be"]

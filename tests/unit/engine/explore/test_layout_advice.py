@@ -59,7 +59,7 @@ def test_files_without_bounds_of_a_key_are_named_and_the_others_keep_theirs() ->
     # all NULL: no bounds, and none are needed
     assert not list(no_statistics("t", [a_file(1, known)], ["late"], COLUMNS))
     (found,) = no_statistics("t", [a_file(1, known), a_file(1)], ["key"], COLUMNS)
-    assert found.evidence == "2 of 2 files have no bounds of it, nor are they all NULL"
+    assert found.evidence == "2 of 2 files have no bounds of it, nor only NULLs in it"
     assert found.command.endswith("('delta.dataSkippingStatsColumns' = '`id`, `key`')")
     # a partition column needs none
     assert not list(no_statistics("t", [a_file(1, None, key="x")], ["key"], COLUMNS))

@@ -117,8 +117,8 @@ TWICE = Conflicts(count=2, true_count=2)
 @pytest.mark.parametrize(
     ("clauses", "feed", "copies", "inserted", "lost"),
     [
-        (f"{DELETE} {INSERT}", True, True, 3, "the 3 inserted rows and of the 5 rows that are copied as they are"),
-        (f"{DELETE} {INSERT}", True, True, 0, "the 5 rows that are copied"),
+        (f"{DELETE} {INSERT}", True, True, 3, "the 3 inserted rows and of the 5 rows copied as they are"),
+        (f"{DELETE} {INSERT}", True, True, 0, "the 5 rows copied as they are"),
         (f"{DELETE} {INSERT}", True, False, 3, "the 3 inserted rows,"),
         (f"{DELETE} {INSERT}", False, True, 3, ""),
         (DELETE, True, True, 0, ""),

@@ -62,3 +62,4 @@ def test_rows_of_a_file_that_the_log_does_not_list_are_no_promise() -> None:
     with pytest.raises(EngineError) as raised:
         hold_to_log([77, 78], [file(file_hash=77)])
     assert raised.value.condition == "FILES_NOT_UNDERSTOOD"
+    assert raised.value.message.startswith("1 of the files that were read stands under another path")
