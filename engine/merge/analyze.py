@@ -369,9 +369,7 @@ def _harmless(
     for side, column in types:
         names[side].append(column)
     sides = tuple(Side(name, (name,), True, tuple(columns), True) for name, columns in names.items())
-    texts: dict[str, None] = {resolved.condition: None}
-    for one in conjuncts:
-        texts[one.text] = None
+    texts = dict.fromkeys((resolved.condition, *(one.text for one in conjuncts)))
     for clause in resolved.clauses:
         texts |= dict.fromkeys(value for _, value in clause.assignments)
         texts |= {clause.condition: None} if clause.condition is not None else {}

@@ -19,8 +19,8 @@ from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
 from console.places.statement.form_sql_place import FormSqlPlace
 from console.places.statement.markers import target_of
-from console.places.statement.plan_pages import spark_page
 from console.places.statement.preview import Preview
+from console.places.statement.spark_page import spark_page
 from console.places.statement.statement_editor import ComposePane
 from console.statements.clause_text import FormClause
 from console.statements.merge_form import (

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from engine.model.expectation import ExpectationResult
     from engine.model.plan import Plan, Refused, Remark, Sample, Statement
     from engine.model.value import Cells
-    from engine.spark.explain import Explained
 
 Build = Callable[["Plan", Glyphs], Page]
 BAR_WIDTH = 30
@@ -289,23 +288,6 @@ def around_it(statement: Statement | CreateStatement) -> Head:
     """What runs before a statement, and the values of its markers."""
     before = [("before it", plan_summary.sql_line(one)) for one in statement.setup]
     return (*facts(before), *facts((f":{name}", value) for name, value in statement.params.items()))
-
-
-def spark_page(explained: Explained) -> Page:
-    """Spark's plans of the statement that runs, a line of theirs a row: they are wider than any screen."""
-    known = {
-        "Analyzed Logical": explained.analyzed,
-        "Optimized Logical": explained.optimized,
-        "Physical": explained.physical,
-    }
-    rows: list[Row] = []
-    for name, text in known.items():
-        if text:
-            rows += [(f"== {name} Plan ==",), *((visible(line),) for line in text.splitlines()), ("",)]
-    words = (
-        "EXPLAIN EXTENDED of the statement that runs, by Spark itself; Delta plans the merge's own joins as it runs."
-    )
-    return Page((sentence(words, "$foreground-muted"),), Table([Column("plan")], rows))
 
 
 VIEWS: dict[str, tuple[str, Build]] = {
