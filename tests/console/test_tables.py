@@ -346,7 +346,7 @@ async def test_the_filter_finds_names_by_letters_in_their_order(backend: FakeBac
 
 
 EXPORTED = {
-    "rows.csv": ("order_id,order_date,status,amount,note\n10000,2026-11-19,paid,0.00,[/x] \\x1b[2J\n10001,", 101),
+    "rows.csv": ("order_id,order_date,status,amount,note\n10000,2026-11-19,paid,0.00,[/x] \x1b[2J\n10001,", 101),
     "rows.json": (
         '{"order_id": "10000", "order_date": "2026-11-19", "status": "paid", "amount": "0.00", "note": "[',
         100,
@@ -431,7 +431,7 @@ async def test_rows_are_exported_as_parquet_too(backend: FakeBackend) -> None:
     written = parquet.read_table(target)
     assert written.column_names == ["order_id", "order_date", "status", "amount", "note"]
     assert written.column("order_id").to_pylist() == [str(10_099 - number) for number in range(100)]
-    assert written.column("note").to_pylist()[:2] == ["[/x] \\x1b[2J", None]
+    assert written.column("note").to_pylist()[:2] == ["[/x] \x1b[2J", None]
     assert target.stat().st_mode & 0o777 == 0o600
 
 
@@ -764,7 +764,7 @@ async def test_cells_that_are_cut_are_said_to_be_beside_the_rows_in_the_row_and_
         await operator.press("enter")
         await operator.sees("sales.orders: cells of more than 40 characters are cut")
         await operator.press("escape", "x")
-        await operator.sees("numbers and sizes in full, but cells of more than")
+        await operator.sees("sizes and texts are in full, but cells of more than")
 
 
 async def test_an_order_and_the_cursor_stay_when_another_program_commits(backend: FakeBackend) -> None:
