@@ -49,15 +49,16 @@ class Failure:
 
 def failure_of(error: BaseException) -> Failure:
     """What to show of an exception that came out of the backend."""
-    from engine.model.errors import CancelledError, EngineError, StalePlanError, UnreachableError
+    from engine.model.errors import CancelledError, EngineError, InputFileError, StalePlanError, UnreachableError
 
     if isinstance(error, EngineError):
+        # that of another file is in the message
+        place = (None, None) if isinstance(error, InputFileError) else (error.line, error.column)
         return Failure(
             error.condition,
             error.message,
             error.hint,
-            error.line,
-            error.column,
+            *place,
             unreachable=isinstance(error, UnreachableError),
             cancelled=isinstance(error, CancelledError),
             stale=isinstance(error, StalePlanError),

@@ -99,6 +99,10 @@ def _told(error: BaseException) -> Failed:
 
 
 def with_place(error: EngineError) -> str:
-    """The error in one line, with its place in the text as typed where Spark named one."""
-    place = f" (line {error.line}, column {error.column})" if error.line is not None else ""
+    """The error in one line, with its place in the text as typed where Spark named one. That of another file is in the
+    message."""
+    from engine.model.errors import InputFileError
+
+    has_place = error.line is not None and not isinstance(error, InputFileError)
+    place = f" (line {error.line}, column {error.column})" if has_place else ""
     return f"{error}{place}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
 
-COLUMNS, FINGERPRINT = "source columns used", "source fingerprint"
+TABLE, COLUMNS, FINGERPRINT = "table id", "source columns used", "source fingerprint"
 
 
 def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
@@ -65,6 +65,7 @@ def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
 def _of_merge(one: Plan) -> dict[str, str]:
     files, verb = plan_summary.rewritten_files(one), plan_summary.done_to_files(one)
     return {
+        TABLE: one.target.table_id,
         "target version": str(one.target.version),
         "source rows": number(one.source.num_rows),
         COLUMNS: ", ".join(one.source.columns_used),
@@ -86,6 +87,7 @@ def _of_merge(one: Plan) -> dict[str, str]:
 
 def _of_create(one: CreatePlan) -> dict[str, str]:
     return {
+        TABLE: one.target.table_id or "none yet",
         "target version": str(one.target.version) if one.target.version >= 0 else "none yet",
         "effect": one.effect,
         "because": one.because,

@@ -55,9 +55,10 @@ def leaving(plan: CreatePlan) -> str:
         return ""
     if not plan.files_removed:
         return "no file leaves the table" if plan.before is not None else ""
-    leave, them = ("leaves", "it") if plan.files_removed == 1 else ("leave", "them")
+    leave, them, own = ("leaves", "it", "it is") if plan.files_removed == 1 else ("leave", "them", "they are")
     files = f"{count(plan.files_removed, 'file')} ({size(plan.bytes_removed)})"
-    return f"{files} {leave} the table; a later VACUUM deletes {them}"
+    # those of a table that it is a shallow clone of stay
+    return f"{files} {leave} the table; a later VACUUM deletes {them} if {own} its own"
 
 
 def as_text(plan: CreatePlan, becomes: str) -> str:

@@ -64,12 +64,12 @@ def later(plan: AnyPlan, newest: int | None) -> str:
         return ""
     if plan.kind == "create_table" and plan.effect == "create":
         return no_drop(plan.target.name, newest)
-    return f"{table_name(plan.target.name)} is at v{newest} by now: an undo takes back what was committed since, too."
+    return f"v{newest} of {table_name(plan.target.name)} was committed since: an undo takes that back, too."
 
 
 def no_drop(table: str, newest: int) -> str:
     """Why an undo does not drop the table that a CREATE made: its ``newest`` version was committed after it."""
-    return f"{table_name(table)} is at v{newest} by now: `undo` does not drop it any more."
+    return f"v{newest} of {table_name(table)} was committed since: `undo` does not drop the table any more."
 
 
 def is_sure(plan: AnyPlan) -> bool:

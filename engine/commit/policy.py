@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
-from engine.model.counted import count
+from engine.model.counted import count, percent
 from engine.model.errors import RefusedError
 from engine.model.instant import instant
 
@@ -60,7 +60,7 @@ def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Brok
         rule = f"max_{share.what}_{share.done}"
         most: float | None = getattr(policy, rule)
         if most is not None and (how := share.above(most)):
-            rules.append(Broken(rule, f"{how}, and at most {most:.0%} may be"))
+            rules.append(Broken(rule, f"{how}, and at most {percent(most)} may be"))
     if policy.forbid_unconditional_deletes and (how := _deletes_unconditionally(plan)):
         rules.append(Broken("forbid_unconditional_deletes", how))
     if policy.reviewed_plans and not reviewed:

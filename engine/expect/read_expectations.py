@@ -19,7 +19,7 @@ import yaml
 from pydantic import ValidationError
 
 from engine.expect.expectation import Expectation, parts_of
-from engine.model.errors import UsageError
+from engine.model.errors import InputFileError, UsageError
 
 HINT: Final = "Correct the file; the reference page of expectations shows each kind."
 FOLDER: Final = "expect"
@@ -41,7 +41,7 @@ class Declared:
     def error(self, condition: str, what: str, hint: str = HINT) -> UsageError:
         """What is wrong with it, to be raised."""
         place = f"{self.file}, line {self.line}: " if self.file else ""
-        return UsageError(
+        return InputFileError(
             condition, f"{place}{self.expectation.name}: {what}", hint, line=self.line, column=self.column
         )
 
@@ -151,7 +151,7 @@ def _wrong(node: yaml.Node, name: str, what: str) -> UsageError:
 def _error(name: str, what: str, mark: Any) -> UsageError:
     line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
     place = ", ".join(part for part in (name, f"line {line}, column {column}" if line else "") if part)
-    return UsageError("BAD_EXPECTATIONS", f"{place}: {what}.", HINT, line=line, column=column)
+    return InputFileError("BAD_EXPECTATIONS", f"{place}: {what}.", HINT, line=line, column=column)
 
 
 def _files(path: Path) -> tuple[Path, ...]:

@@ -8,7 +8,7 @@ become literals, or a predicate in the names of the statement.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from engine.explore.key_question import Question, ask_for
 from engine.explore.reopen_plan import planned_merge
@@ -81,12 +81,14 @@ class FoundRow:
 @dataclass(frozen=True)
 class FoundKey:
     """What was ``asked``, as SQL, and the rows; there are ``more`` of some kind than are shown. ``of_pairs``: it names
-    both sides, and rows that nothing matches are not looked at."""
+    both sides, and rows that nothing matches are not looked at. ``side``: the only one that it names, "" where it is
+    none or both."""
 
     asked: tuple[str, ...]
     rows: tuple[FoundRow, ...]
     more: bool = False
     of_pairs: bool = False
+    side: Literal["", "source", "target"] = ""
 
 
 def find_key(
@@ -124,9 +126,9 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Ch
     found: dict[ClauseKind, list[Any]] = {}
     with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge, planned.files)}):
         found["matched"] = _pairs(look, question)
-        if question.by_value or not (question.source or question.pairs):
+        if not question.of_pairs and question.side != "source":
             found["not_matched_by_source"] = _lone_targets(look, question)
-        if question.by_value or not (question.target or question.pairs):
+        if not question.of_pairs and question.side != "target":
             found["not_matched"] = _lone_sources(look, question)
     files: dict[int, str] = {}
     if found["matched"] or found.get("not_matched_by_source"):
@@ -135,7 +137,8 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Ch
         asked=question.typed,
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
-        of_pairs=bool(question.pairs) and not question.by_value,
+        of_pairs=question.of_pairs,
+        side=question.side,
     )
 
 

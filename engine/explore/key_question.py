@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
@@ -48,6 +48,18 @@ class Question:
     by_value: bool = False
     narrow: bool = True
     typed: tuple[str, ...] = ()
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it names both sides, so that only rows that ON ties can fulfil it."""
+        return not self.by_value and bool(self.pairs or (self.source and self.target))
+
+    @property
+    def side(self) -> Literal["", "source", "target"]:
+        """The only side that it names."""
+        if self.by_value or self.of_pairs:
+            return ""
+        return "source" if self.source else "target" if self.target else ""
 
     @property
     def of_target_rows(self) -> tuple[str, ...]:

@@ -19,6 +19,11 @@ def number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
+def percent(share: float) -> str:
+    """0.5 as ``50%``, 0.0004 as ``0.04%``: three digits, and nothing small as 0."""
+    return f"{100 * share:.3g}%"
+
+
 def count(value: int | None, noun: str, plural: str | None = None) -> str:
     """``1 file``, ``2 files``, ``? files``."""
     return f"{number(value)} {noun if value == 1 else plural or noun + 's'}"

@@ -70,6 +70,10 @@ class UsageError(EngineError):
     """The input itself is wrong (an empty file, not UTF-8, no MERGE in it): exit code 64."""
 
 
+class InputFileError(UsageError):
+    """A file beside the statement is wrong, which the message names: line and column are of that file."""
+
+
 class LostCommitError(EngineError):
     """Delta reported a commit, and the table's log does not hold it: exit code 7."""
 

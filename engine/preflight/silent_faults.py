@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.merge.find_touched_files import Matches
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.checks import SILENT_FAULTS, Checks
-from engine.model.counted import count, verb_of
+from engine.model.counted import count, percent, verb_of
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
@@ -123,9 +123,10 @@ def deletes_by_absence(metrics: dict[str, int], matches: Matches, checks: Checks
     if rows and deleted > checks.deletes_share * rows:
         yield Remark(
             code="DELETES_BY_ABSENCE",
-            sentence=f"{deleted:,} of {count(rows, 'row')} ({deleted / rows:.0%}) {verb_of(deleted, 'are')} deleted "
-            f"because the source lacks {'it' if deleted == 1 else 'them'}.",
-            evidence=f"The limit is {checks.deletes_share:.0%} of the table (deletes_share). Is the source complete?",
+            sentence=f"{deleted:,} of {count(rows, 'row')} ({percent(deleted / rows)}) {verb_of(deleted, 'are')} "
+            f"deleted because the source lacks {'it' if deleted == 1 else 'them'}.",
+            evidence=f"The limit is {percent(checks.deletes_share)} of the table (deletes_share). "
+            "Is the source complete?",
             count=deleted,
             exactness="exact",
         )

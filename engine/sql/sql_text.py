@@ -115,15 +115,29 @@ def _joined_by_and(condition: str, *, open_brackets: bool) -> tuple[str, ...]:
 
 
 def equality(conjunct: str) -> tuple[str, str, str] | None:
-    """(left, sign, right) of a conjunct that is one ``=``, ``==`` or ``<=>``, else None."""
+    """(left, sign, right) of a conjunct that is one ``=``, ``==`` or ``<=>``, however it is written, else None."""
     tokens, root = read_expression(conjunct)
-    if root.kind != "binary" or root.name not in EQUALITIES:
+    sign = _sign_of(root)
+    if not sign:
         return None
+    while root.kind in ("brackets", "unary"):
+        root = root.children[0]
     left, right = root.children
     if left.kind == "binary" and left.name in COMPARISONS:
         return None
     sides = (text_of(conjunct, tokens[side.start : side.end]) for side in (left, right))
-    return (next(sides), root.name, next(sides))
+    return (next(sides), sign, next(sides))
+
+
+def _sign_of(node: Node, *, negated: bool = False) -> str:
+    """The equality that Spark takes a comparison for, and NOT of an inequality as well; else ""."""
+    if node.kind == "brackets":
+        return _sign_of(node.children[0], negated=negated)
+    if (node.kind, node.name) == ("unary", "NOT") and not negated:
+        return _sign_of(node.children[0], negated=True)
+    if node.kind == "call" and not negated:
+        return NULL_SAFE if node.name.lower() == "equal_null" else ""
+    return (OF_NEGATED if negated else OF_COMPARED).get((node.kind, node.name), "")
 
 
 def key_names(condition: str, target: str, names: Collection[str]) -> tuple[str, ...]:
@@ -152,7 +166,10 @@ def _column_of(table: str, parts: Sequence[str]) -> str:
     return lower[at + 1] if at >= 0 or len(parts) == 1 else ""
 
 
-EQUALITIES = ("=", "==", "<=>")
+NULL_SAFE = "<=>"
+EQUALITIES = ("=", "==", NULL_SAFE)
+OF_COMPARED = {("is", "IS NOT DISTINCT FROM"): NULL_SAFE, **{("binary", sign): sign for sign in EQUALITIES}}
+OF_NEGATED = {("is", "IS DISTINCT FROM"): NULL_SAFE, ("binary", "<>"): "=", ("binary", "!="): "="}
 OTHER_COMPARISONS = ("<", ">", "<=", ">=", "<>", "!=", "!")
 COMPARISONS = (*EQUALITIES, *OTHER_COMPARISONS, "!>", "!<")
 NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP")

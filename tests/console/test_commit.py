@@ -225,11 +225,11 @@ async def test_what_was_committed_since_is_told_where_the_undo_stands(backend: F
         backend.ledger = [own, merge.model_copy(update=before)]
         operator.app.ledger_changed()
         await operator.until(lambda: not operator.merge.is_asking("taken back"))
-        assert "by now" not in operator.screen
+        assert "was committed since" not in operator.screen
         later = {"op_id": "0a0a", "plan_id": "cfa152", "version": 43, "finished_at": "2026-11-20T12:00:01Z"}
         backend.ledger = [merge.model_copy(update=later), *backend.ledger]
         operator.app.ledger_changed()
-        await operator.sees("⚠ sales.orders is at v43 by now: an undo takes back what was committed since, too.")
+        await operator.sees("⚠ v43 of sales.orders was committed since: an undo takes that back, too.")
 
 
 async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend: FakeBackend) -> None:

@@ -114,6 +114,14 @@ async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: Fa
         await operator.sees("In neither the source nor the target")
 
 
+async def test_a_predicate_about_one_side_that_nothing_fulfils_says_which_side() -> None:
+    """The other has perhaps a row of that key."""
+    key = FoundKey(("s.id = 900",), (), side="source")
+    head = "\n".join(paragraph.body.plain for paragraph in find_key.key_page(samples.a_plan(), key, UNICODE).head)
+    assert "No row of the source, which alone it names, fulfils it." in head
+    assert "In neither" not in head
+
+
 @pytest.mark.parametrize("rows", [(), (samples.a_found_key("10001").rows[0],)])
 async def test_a_predicate_about_both_sides_says_that_it_is_asked_of_pairs_alone(rows: tuple[FoundRow, ...]) -> None:
     key = FoundKey(("s.k = 6 OR t.k = 6",), rows, of_pairs=True)

@@ -726,7 +726,7 @@ async def test_no_undo_of_a_create_is_offered_once_its_table_was_committed_to(
     async with console(backend, size=(120, 36)) as operator:
         await operator.warm()
         await operator.press("3", "down")
-        await operator.sees("sales.orders is at v1 by now: `undo` does not drop it any more.")
+        await operator.sees("v1 of sales.orders was committed since: `undo` does not drop the table any more.")
         assert "takes it back" not in operator.screen
         assert "u undo" not in operator.keys
         await operator.press("u")
@@ -747,7 +747,7 @@ async def test_a_create_that_is_shown_is_not_to_be_undone_as_soon_as_its_table_i
         assert "u undo" in operator.keys
         backend.ledger = [merge, made]
         operator.app.ledger_changed()
-        await operator.sees("`undo` does not drop it any more.")
+        await operator.sees("`undo` does not drop the table any more.")
         assert "u undo" not in operator.keys
 
 

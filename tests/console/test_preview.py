@@ -14,14 +14,14 @@ from textual.widgets import Input
 from console.app import DeltaMergeApp
 from console.drafts import Draft
 from console.places.statement.plan_pages import files_page
-from console.places.statement.preview import brief, verdict
+from console.places.statement.preview import Verdict, brief, verdict
 from console.widgets.editor import SqlView
 from console.widgets.page_view import PageView
 from console.words.glyphs import UNICODE
 from console.words.visible import visible
 from engine.commit.policy import Policy, with_verdicts
 from engine.model.changes import Changes
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, InputFileError
 from engine.model.plan import Remark
 from engine.model.plan_file import read_plan_file
 from engine.model.plans import AnyPlan
@@ -349,7 +349,7 @@ async def test_after_a_re_plan_what_changed_since_the_plan_before_it_comes_first
         await operator.press("r")
         await operator.sees("Preview 5ec0nd", "Before")
         await operator.press("left_square_bracket")
-        await operator.sees("1 of 18 facts differs from plan 7f3a9c of 12:04:11.", "▸ changed  numTargetRowsInserted")
+        await operator.sees("1 of 19 facts differs from plan 7f3a9c of 12:04:11.", "▸ changed  numTargetRowsInserted")
         assert "220" in operator.screen
         assert "7,777" in operator.screen
 
@@ -364,7 +364,7 @@ async def test_a_text_that_changed_is_shown_by_its_lines_with_those_that_differ_
         await operator.press("ctrl+r")
         await operator.sees("Before")
         operator.merge.preview.turn_to("before")
-        await operator.sees("1 of 18 facts differs", "line 6: WHEN MATCHED THEN UPDATE SET *", "▸ changed  text")
+        await operator.sees("1 of 19 facts differs", "line 6: WHEN MATCHED THEN UPDATE SET *", "▸ changed  text")
         await operator.press("enter")
         await operator.sees("Beside plan 7f3a9c of")
         lines = [line.split("│")[1].strip() for line in operator.screen.splitlines() if "│" in line]
@@ -546,3 +546,51 @@ async def test_a_plan_is_compared_with_the_one_before_of_the_same_merge_alone(ba
         await operator.press("ctrl+r")
         await operator.sees("Preview 500000")
         assert preview.before is None
+
+
+async def test_an_error_in_a_file_beside_the_statement_is_none_of_its_text(backend: FakeBackend) -> None:
+    """Its line and column are of that file, and are in the message."""
+    message = "expect/lab.yml, line 3, column 5: not_nul is none of the checks."
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("e")
+        backend.errors["plan"] = InputFileError("BAD_EXPECTATIONS", message, line=3, column=5)
+        await operator.press("ctrl+r")
+        await operator.sees("line 3, column 5: not_nul")
+        assert operator.merge.pane.error_at is None
+        assert "to the error" not in operator.keys
+
+
+async def test_an_error_that_a_new_plan_does_not_meet_is_forgotten(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("e")
+        backend.errors["plan"] = EngineError("UNRESOLVED_COLUMN", "There is no x.", line=2, column=7)
+        await operator.press("ctrl+r")
+        await operator.sees("There is no x.", "line 2, column 7")
+        del backend.errors["plan"]
+        await operator.press("ctrl+r")
+        await operator.sees("rewrites 2 of 40 files")
+        await operator.press("e")
+        await operator.sees("Plan ")
+        assert "to the error" not in operator.keys
+
+
+async def test_the_keys_of_a_create_in_the_merge_place_are_those_that_do_something(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write(samples.CREATE_SQL)
+        await operator.press("ctrl+r")
+        await operator.sees("parts of 10 change")
+        for dead in ("why", "find key"):
+            assert f" {dead}" not in operator.keys.replace("why not commit", "")
+
+
+@pytest.mark.parametrize("width", [20, 60, 80])
+def test_a_title_that_is_longer_than_the_line_is_wrapped_and_hides_no_line_below(width: int) -> None:
+    plan = samples.a_plan()
+    target = plan.target.model_copy(update={"name": f"demo.{'customers_snapshot_rehearsal' * 2}"})
+    shown = Verdict()
+    shown.show_plan(plan.model_copy(update={"target": target}), since=(), glyphs=UNICODE, is_brief=False)
+    lines = shown.laid_out(width).split("\n")
+    assert max(line.cell_length for line in lines) <= width

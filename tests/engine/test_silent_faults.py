@@ -253,6 +253,16 @@ def test_a_planted_fault_is_found_and_none_in_its_twin(shop: Any, sql: str, want
         assert not (one.code == "UPDATES_CHANGE_NOTHING" and one.count is None and one.fix)
 
 
+@pytest.mark.parametrize(
+    "on", ["t.id IS NOT DISTINCT FROM s.id", "equal_null(t.id, s.id)", "NOT (t.id IS DISTINCT FROM s.id)"]
+)
+def test_a_key_that_matches_null_is_one_however_it_is_written(shop: Any, on: str) -> None:
+    rows = "(1, 'q', 1, 9, true), (7, 'x', 1, 9, true), (7, 'y', 1, 9, true), (NULL, 'x', 1, 9, true)"
+    found, by_its_sign = (planned(shop, using(rows, on=one)) for one in (on, "t.id <=> s.id"))
+    assert {one.code: one.count for one in found.warnings} == {one.code: one.count for one in by_its_sign.warnings}
+    assert counts(found)["DUPLICATE_INSERTS"] == 1
+
+
 def test_what_is_told_of_a_fault_can_be_pasted(shop: Any) -> None:
     """The fix of each fault, in the statement, is SQL that Spark analyzes, and the fault is gone."""
     rows = f"(1, 'a', 10, 5, true), (2, 'z', 20, 4, true), (NULL, 'n', 1, 1, true), {NEW}, (7, 'h', 1, 2, true)"

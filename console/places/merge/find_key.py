@@ -90,6 +90,8 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
     predicate = plan_summary.sql_line(" AND ".join(key.asked))
     if not key.rows:
         nothing = "In neither the source nor the target: no row has this key."
+        if key.side:
+            nothing = f"No row of the {key.side}, which alone it names, fulfils it."
         if key.of_pairs:
             nothing = f"No pair of rows fulfils it. {OF_PAIRS}"
         missing = signed(glyphs.off, "$text-warning", nothing)

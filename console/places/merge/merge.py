@@ -312,10 +312,11 @@ class MergePlace(FormSqlPlace):
 
     @override
     def possible(self) -> dict[str, bool]:
-        looking = self.view == "preview" and self.plan is not None and self.operation is None
-        on_clause = self.view == "form" and self.form_pane.clause is not None
+        of_merge = self.plan is not None and self.plan.kind == "merge"
+        looking = of_merge and self.view == "preview" and self.operation is None
         own = {"close_merge": not self.is_first, "find_key": looking, "rehearse": looking and self.committed is None}
         own |= dict.fromkeys(("form", "template", "save_merge"), self.typing)
+        on_clause = self.view == "form" and self.form_pane.clause is not None
         return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
 
     @override

@@ -63,7 +63,8 @@ class Verdict(Sentences):
         head = plan_summary.headline(plan, glyphs, width - len(label) - 2)
         gap = " " * max(width - len(head) - len(label), 1)
         title = Content.assemble((head, "bold"), gap, (label, "$foreground-muted"))
-        return Content.assemble(title, "\n", super().laid_out(width))
+        lines = [title] if title.cell_length <= width else title.wrap(max(width, 1))
+        return Content("\n").join([*lines, super().laid_out(width)])
 
 
 def verdict(plan: AnyPlan, glyphs: Glyphs, *, since: Sequence[str] = ()) -> Head:
@@ -251,9 +252,13 @@ class Preview(Vertical):
     def on_resize(self) -> None:
         self._show_verdict()
 
+    def has(self, view: str) -> bool:
+        """Whether the plan has this view."""
+        return self.plan is not None and view in dict(self._tabs())
+
     def choose(self, view: str) -> None:
         """Show one of the views."""
-        if self.plan is None or view not in dict(self._tabs()):
+        if self.plan is None or not self.has(view):
             return
         self._view = view
         self._show_verdict()

@@ -106,6 +106,7 @@ class StatementPlace(LedgerPlace):
     def _start_plan(self) -> None:
         sql, params, rows = self.pane.text, self.pane.params, SAMPLE_ROWS
         self.pane.stop_validating()
+        self.pane.forget_error()
         self.pane.say(PLANNING)
         self._so_far = []
         operation = self.begin("planning")
@@ -334,7 +335,7 @@ class StatementPlace(LedgerPlace):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.is_mounted:
             return action in ("edit", "plan")
-        return self.possible().get(action, True)
+        return self.possible().get(action, True) and (action != "view" or self.preview.has(str(parameters[0])))
 
     def possible(self) -> dict[str, bool]:
         """The actions that are not always possible, and whether they are now."""

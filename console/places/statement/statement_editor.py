@@ -227,16 +227,17 @@ class ComposePane(Vertical, Asking):
     @on(Parameters.Changed)
     def _parameter_typed(self, event: Parameters.Changed) -> None:
         event.stop()
-        self._forget_error()
+        self.forget_error()
         self._later()
         self.post_message(self.Edited())
 
-    def _forget_error(self) -> None:
+    def forget_error(self) -> None:
+        """Of a text that is changed, or planned anew: what else was wrong may be mended by now."""
         self.error_at = None
         self.editor.mark_error(None, None)
 
     def _text_changed(self) -> None:
-        self._forget_error()
+        self.forget_error()
         self.origin = self._origin_of.get(self.text, self.origin)
         names = markers_of(self.text)
         if names is not None:

@@ -115,6 +115,12 @@ def test_files_in_which_rows_are_marked_are_not_rewritten_beside_the_plan_before
     assert "▸ changed files marked - 1" in differing
 
 
+def test_another_table_of_the_same_name_is_told_beside_the_plan_before() -> None:
+    plan = make_plan()
+    anew = plan.model_copy(update={"target": plan.target.model_copy(update={"table_id": "anew"})})
+    assert f"▸ changed table id {plan.target.table_id} anew" in text(before_page(plan, anew, UNICODE))
+
+
 def test_a_fingerprint_stands_beside_one_of_the_same_columns_alone() -> None:
     plan = make_plan()
     source = plan.source.model_copy(update={"fingerprint": "2-f-f"})

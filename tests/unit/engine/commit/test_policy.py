@@ -94,6 +94,11 @@ def test_the_share_of_rows_that_are_deleted() -> None:
     assert broken(Policy(max_rows_deleted=0.15), deleting) == []
 
 
+def test_a_small_limit_is_told_as_it_is() -> None:
+    (found,) = broken_rules(Policy(max_rows_rewritten=0.0004), a_plan(), reviewed=False)
+    assert found.how.endswith("and at most 0.04% may be")
+
+
 def test_what_is_not_known_is_not_allowed() -> None:
     plan = a_plan(num_rows=None)
     deleting = plan.model_copy(update={"promise": {**plan.promise, "numTargetRowsDeleted": 1}})
