@@ -70,7 +70,7 @@ class PickDialog(Dialog[str]):
         self._typed_choice = typed
         self._empty = empty
         self._awaits = awaits
-        self._at = ""
+        self._at: str | None = None
         self._shown: Sequence[Choice] = ()
         self._moved = False
         self._came_at: float | None = None
