@@ -47,10 +47,10 @@ def connect_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         stop_server(home)
 
 
-# every fifth shape in CI, all of them with -m "thorough or not thorough"
+# every tenth shape in CI, all of them with -m "thorough or not thorough"
 OF_THIS_SPARK = tuple(shape for shape in SHAPES if shape.since <= release(version("pyspark")))
 PARAMETERS = [
-    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 5 else [])
+    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 10 else [])
     for index, shape in enumerate(OF_THIS_SPARK)
 ]
 
