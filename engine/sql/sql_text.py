@@ -136,7 +136,8 @@ def _sign_of(node: Node, *, negated: bool = False) -> str:
     if (node.kind, node.name) == ("unary", "NOT") and not negated:
         return _sign_of(node.children[0], negated=True)
     if node.kind == "call" and not negated:
-        return NULL_SAFE if node.name.lower() == "equal_null" else ""
+        # of another function that has this name the sides are not known
+        return NULL_SAFE if node.name.lower() == "equal_null" and len(node.children) == 2 else ""
     return (OF_NEGATED if negated else OF_COMPARED).get((node.kind, node.name), "")
 
 

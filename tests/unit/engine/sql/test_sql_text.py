@@ -46,6 +46,8 @@ from engine.sql.sql_text import (
         ("NOT ((t.a + 1 != s.a))", ("t.a + 1", "=", "s.a")),
         ("NOT NOT t.a <> s.a", None),
         ("NOT equal_null(t.a, s.a)", None),
+        ("equal_null(t.a)", None),
+        ("equal_null(t.a, s.a, 1)", None),
         ("t.a IS DISTINCT FROM s.a", None),
         ("a = b IS NOT DISTINCT FROM c", None),
         ("other.equal_null(t.a, s.a)", None),
