@@ -10,7 +10,7 @@ from console.dialogs.pick import Choice, PickDialog
 from console.statements.forms import FORMS, proposed
 from console.statements.templates import TEMPLATES, Sides, sides
 from engine.model.browse import Column
-from tests.console.drive import ORDERS, console
+from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
 
 
@@ -21,6 +21,15 @@ def columns(*names: str, of: str = "string") -> tuple[Column, ...]:
 
 
 ORDER_COLUMNS = columns("order_id!", "customer_id", "order_date*", "status")
+
+
+async def propose_the_feed(operator: Operator) -> None:
+    """A merge of sales.orders_feed into sales.orders, as it is proposed."""
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "m")
+    await operator.sees("sales.orders_feed")
+    await operator.press(*"ordf", "enter")
+    await operator.sees("USING sales.orders_feed AS s")
 
 
 async def test_m_on_a_table_asks_for_the_source_and_writes_the_whole_merge(backend: FakeBackend) -> None:
@@ -41,11 +50,7 @@ async def test_m_on_a_table_asks_for_the_source_and_writes_the_whole_merge(backe
 
 async def test_t_makes_another_kind_of_merge_of_the_same_tables(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "m")
-        await operator.sees("sales.orders_feed")
-        await operator.press(*"ordf", "enter")
-        await operator.sees("USING sales.orders_feed AS s")
+        await propose_the_feed(operator)
         await operator.press("ctrl+l")
         await operator.sees("What should the merge into sales.orders do?")
         await operator.press(*"sync", "enter")
@@ -61,11 +66,7 @@ async def test_t_makes_another_kind_of_merge_of_the_same_tables(backend: FakeBac
 
 async def test_t_offers_what_the_text_merges_into_whatever_was_proposed_before(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "m")
-        await operator.sees("sales.orders_feed")
-        await operator.press(*"ordf", "enter")
-        await operator.sees("USING sales.orders_feed AS s")
+        await propose_the_feed(operator)
         tables = "MERGE INTO sales.customers t USING sales.orders s"
         of_others = f"{tables} ON t.customer_id = s.customer_id WHEN MATCHED THEN DELETE"
         for text, target in ((of_others, "sales.customers"), ("MERGE INTO sales.orders USING", "sales.orders")):
