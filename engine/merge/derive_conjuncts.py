@@ -87,7 +87,7 @@ def without_odd_bounds(merge: AnalyzedMerge, bounds: Sequence[Bounds], files: Se
     odd = {
         key
         for key in bounded_by_texts(merge)
-        if any(has_odd_bound(file.stats, key.target.target_columns[0]) for file in files)
+        if any(has_odd_bound(file.stats, key.target.target_columns) for file in files)
     }
     return tuple(one for one in bounds if one.key not in odd)
 

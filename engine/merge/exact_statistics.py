@@ -9,6 +9,7 @@ bound may also be of another type than Delta's: an object for a text reads as th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date, datetime, timezone
 
 from engine.sql.literals import DECIMAL, INTEGERS, literal
@@ -60,10 +61,13 @@ def why_not_exact(type_: str) -> str:
     return ""
 
 
-def has_odd_bound(stats: str | None, column: str) -> bool:
-    """Whether the statistics of a file have a bound of ``column``, of a type of TEXTS_IN_LOG, that is no text."""
-    statistics = statistics_of(stats)
-    bounds = (statistics.get(end, {}).get(column) for end in ("minValues", "maxValues"))
+def has_odd_bound(stats: str | None, columns: Iterable[str]) -> bool:
+    """Whether a file has a bound of one of ``columns``, whose types are among TEXTS_IN_LOG, that is no text."""
+    if stats is None:
+        return False
+    statistics = statistics_of(stats, float)
+    ends = [statistics.get(end, {}) for end in ("minValues", "maxValues")]
+    bounds = (end.get(column) for column in columns for end in ends)
     return any(bound is not None and not isinstance(bound, str) for bound in bounds)
 
 

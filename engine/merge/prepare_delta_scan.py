@@ -53,7 +53,7 @@ def merge_reads(
     texts = [name for name in compared if types[name] in TEXTS_IN_LOG]
     odd = any(
         (not prunes and any(is_odd_partition(types.get(name, ""), value) for name, value in file.partition.items()))
-        or any(has_odd_bound(file.stats, name) for name in texts)
+        or has_odd_bound(file.stats, texts)
         for file in files
     )
     return {**AS_MERGE_READS, **(without_rules(spark, ONLY_IN_READS) if inexact or odd else {})}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from engine.model.browse import DataFile
@@ -73,11 +73,11 @@ def _time(milliseconds: int) -> str | None:
         return None
 
 
-def statistics_of(text: str | None) -> dict[str, Any]:
+def statistics_of(text: str | None, parse_float: Callable[[str], object] = str) -> dict[str, Any]:
     """The statistics of a file, without those that break the protocol: other writers make mistakes, and Delta treats
     such a file as one without statistics. Numbers with a point come as they are written."""
     try:
-        statistics = json.loads(text or "{}", parse_float=str)
+        statistics = json.loads(text or "{}", parse_float=parse_float)
     except ValueError:
         return {}
     if not isinstance(statistics, dict):

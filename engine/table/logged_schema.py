@@ -205,8 +205,14 @@ def _renames(columns: Iterable[LoggedColumn]) -> bool:
 def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
     if text is None:
         return text
-    stats = statistics_of(text)
+    stats = statistics_of(text, _number)
     return json.dumps({key: _renamed(of, columns) if key in BY_COLUMN else of for key, of in stats.items()})
+
+
+def _number(text: str) -> float | str:
+    """A number that is written again as it was read; else its text."""
+    number = float(text)
+    return number if repr(number) == text else text
 
 
 def _renamed(values: Mapping[str, Any], columns: Sequence[LoggedColumn]) -> dict[str, Any]:

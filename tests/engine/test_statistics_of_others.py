@@ -258,6 +258,7 @@ def test_statistics_that_lack_something_keep_their_files(others: tuple[Any, Path
 ODD_BOUNDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "an object for a text": ("s", lambda value: {"text": value}),
     "a number for a text": ("s", lambda _: 7),
+    "a number with a point for a text": ("s", lambda _: 0.5),
     "milliseconds for a time": ("at", lambda _: 1_704_067_200_999),
 }
 

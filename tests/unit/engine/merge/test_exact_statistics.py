@@ -141,16 +141,17 @@ def test_partition_values_that_a_predicate_may_fail_with(type_: str, value: str 
     assert is_odd_partition(type_, value) is odd
 
 
-@pytest.mark.parametrize("bound", ['{"text": "a"}', '["a"]', "7", "true"])
+@pytest.mark.parametrize("bound", ['{"text": "a"}', '["a"]', "7", "7.5", "7.50", "true"])
 @pytest.mark.parametrize("end", ["minValues", "maxValues"])
 def test_a_bound_that_is_no_text_is_odd(end: str, bound: str) -> None:
     stats = f'{{"numRecords": 2, "{end}": {{"k": {bound}, "other": "a"}}, "nullCount": {{"k": 0}}}}'
-    assert has_odd_bound(stats, "k")
-    assert not has_odd_bound(stats, "other")
+    assert has_odd_bound(stats, ["k"])
+    assert has_odd_bound(stats, ["other", "k"])
+    assert not has_odd_bound(stats, ["other"])
 
 
 @pytest.mark.parametrize(
     "stats", [None, "{}", "no JSON", '{"minValues": {"k": "a"}, "maxValues": {"k": null}, "nullCount": {"k": 1}}']
 )
 def test_a_bound_that_is_a_text_or_not_there_is_not_odd(stats: str | None) -> None:
-    assert not has_odd_bound(stats, "k")
+    assert not has_odd_bound(stats, ["k"])

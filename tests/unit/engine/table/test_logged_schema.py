@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.merge.exact_statistics import has_odd_bound
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logical_names
 
@@ -19,6 +20,12 @@ def test_names_are_logical_and_numbers_stay_as_they_are_written() -> None:
     (found,) = logical_names((file(STATS),), COLUMNS)
     assert found.partition == {"d": "7"}
     assert found.value().min_values == {"d": "12345678901234567890.1234567890", "s.x": "1e-7"}
+
+
+def test_a_number_stays_one_where_a_text_should_stand() -> None:
+    (found,) = logical_names((file('{"minValues":{"col-1":7.5}}'),), COLUMNS)
+    assert found.value().min_values == {"d": "7.5"}
+    assert has_odd_bound(found.stats, ["d"])
 
 
 @pytest.mark.parametrize("stats", [None, "", "no json", "[]"])
