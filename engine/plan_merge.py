@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from engine.expect.evaluate import check_declared
 from engine.expect.target_name import of_table
-from engine.merge.analyze import AnalyzedMerge, analyze_with_causes, source_sql
-from engine.merge.check_reading import check_reading, read_merge
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.check_reading import read_merge
 from engine.merge.count_inserts import InsertedKeys
 from engine.merge.find_touched_files import NOT_REFUSALS, Matches, find_seen_rows, find_touched_files
-from engine.merge.join_of_match import Join, join_of_match, join_that_reads
+from engine.merge.join_of_match import Join, join_that_reads
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
 from engine.merge.pinned_target import pinned_target
 from engine.merge.plan_writes import plan_writes, runs_insert_only
-from engine.merge.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
-from engine.merge.prepare_delta_scan import TargetLog, merge_reads, prepare_delta_scan
+from engine.merge.planning_state import Read, Surroundings, planning_state, session_confs
+from engine.merge.prepare_delta_scan import merge_reads, prepare_delta_scan
 from engine.merge.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.merge.running_statement import table_to_freeze_in
+from engine.merge.running_statement import planned_splices, spliced, table_to_freeze_in
 from engine.merge.should_materialize_source import should_materialize_source
-from engine.merge.source_plan import SourcePlan, query_plan, refuse_with_left_outside
+from engine.merge.source_plan import SourcePlan, refuse_with_left_outside
 from engine.merge.stage_source import drop_staged, without_staged
 from engine.merge.subquery_values import subquery_values
-from engine.merge.target_view import check_target_view
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.checks import Checks
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.model.plan import Plan, PlanningState, Refused, Remark
 from engine.model.progress import OnProgress
+from engine.preflight.analysis import Analysis, analyze_merge
 from engine.preflight.assemble_plan import assemble_plan
 from engine.preflight.changes import with_changes
 from engine.preflight.expected_rows import checked_table, expected_rows
@@ -41,26 +40,18 @@ from engine.preflight.options import Options
 from engine.preflight.refusals import refused_at_start, refused_while_writing
 from engine.preflight.samples import sample_rows
 from engine.preflight.silent_faults import silent_faults
-from engine.preflight.target_reads import (
-    DescribedTarget,
-    beside,
-    describe_detail,
-    describe_target,
-    target_columns,
-    target_detail,
-    target_files,
-)
+from engine.preflight.target_reads import beside
 from engine.preflight.updated_faults import compared_updates
 from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
-from engine.spark.confs import STATS_SKIPPING, confs_known, confs_set, for_rows, is_on, set_conf
+from engine.spark.confs import STATS_SKIPPING, confs_known, confs_set, for_rows, set_conf
+from engine.spark.explain import explain
 from engine.spark.printed_whole import printed_whole
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
-from engine.sql.parse import MergeStatement, Script, filled_script
+from engine.sql.parse import Script, filled_script
 from engine.table.delta_log import live_rows
-from engine.table.log_file import LogFile
 from engine.table.transaction import refuse_operator_txn
 from engine.table.version_times import undo_of_merge
 
@@ -186,10 +177,7 @@ def _plan_analyzed(
             analysis.reading.result()
         with clock.phase("prepare_source"):
             level = attempt.storage_level
-            source = prepare_source(spark, merge, decision, query, view=view, level=level, staged=staged)
-        with clock.phase("check_reading"):
-            analysis.reading.result()
-        return source
+            return prepare_source(spark, merge, decision, query, view=view, level=level, staged=staged)
 
     def match_source(attempt: Attempt, source: PreparedSource) -> Findings:
         with clock.phase("describe_target"):
@@ -205,7 +193,14 @@ def _plan_analyzed(
                 )
             inserts = runs_insert_only(merge.typed, confs)
             with confs_set(spark, merge_reads(spark, merge, scan.scan.before, prunes=inserts)):
-                findings = match(spark, basis, attempt, source, scan, options, clock)
+                with beside() as submit:
+                    # asked while the rows are read, for Delta asks the store for the log again
+                    accepted = submit(lambda: explain_with_bounds(spark, basis, source, scan))
+                    findings = match(spark, basis, attempt, source, scan, options, clock)
+                    with clock.phase("check_reading"):
+                        # a question that was read wrongly reads, and answers nobody
+                        analysis.reading.result()
+                        accepted.result()
                 return with_expectations(spark, findings, options, clock)
 
     try:
@@ -241,71 +236,6 @@ def _with_undo_and_changes(spark: SparkSession, plan: Plan, findings: Findings, 
     undo = undo_of_merge(spark, plan.target.name, findings.merge.version, findings.basis.target.detail)
     plan = plan.model_copy(update={"undo": undo})
     return with_changes(spark, plan, findings.planned, private=options.private) if options.changes else plan
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """The analyzed MERGE, and what another thread finds meanwhile: whether Spark reads it as we do, the session around
-    it, its target. ``confs`` are what the session had."""
-
-    merge: AnalyzedMerge
-    confs: dict[str, str]
-    source: Future[SourcePlan]
-    reading: Future[None]
-    surroundings: Future[Surroundings]
-    detail: Future[Any]
-    listing: Future[tuple[LogFile, ...]]
-    target: Future[DescribedTarget]
-    join: Future[Join]
-
-    def target_log(self) -> TargetLog:
-        detail = self.detail.result()
-        return TargetLog(
-            listing=self.listing,
-            partition_columns=tuple(detail["partitionColumns"] or ()),
-            features=tuple(detail["tableFeatures"] or ()),
-            statistics=is_on(self.confs, STATS_SKIPPING),
-        )
-
-
-def analyze_merge(
-    spark: SparkSession,
-    statement: MergeStatement,
-    others: Mapping[str, str],
-    confs: dict[str, str],
-    clock: Clock,
-    view: str,
-) -> Analysis:
-    """Analyze the MERGE, and have the log read meanwhile. ``others`` and ``confs`` are the session's, ``view`` names
-    the target."""
-    with beside() as submit, beside() as judge:
-        typed = submit(lambda: describe_detail(spark, statement.target.text))
-        around = submit(lambda: surroundings(spark, others))
-        source = judge(lambda: query_plan(spark, statement.before_select, source_sql(statement)))
-        with clock.phase("analyze"):
-            merge = analyze_with_causes(spark, statement, view)
-        detail = submit(lambda: target_detail(spark, merge, typed))
-        columns = submit(lambda: target_columns(spark, merge, detail.result()))
-        # inserting alone, a MERGE reads its source once, however it is joined
-        join = judge(lambda: "by key" if runs_insert_only(statement, confs) else join_of_match(spark, merge))
-        return Analysis(
-            merge=merge,
-            confs=confs,
-            source=source,
-            reading=judge(lambda: judge_reading(spark, merge, typed)),
-            surroundings=around,
-            detail=detail,
-            listing=submit(lambda: target_files(spark, merge, columns.result())),
-            target=submit(lambda: describe_target(spark, merge, detail.result(), columns.result())),
-            join=join,
-        )
-
-
-def judge_reading(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any]) -> None:
-    """Raise if this is not the MERGE that Spark reads. ``typed`` fails for a target that is no table by its name."""
-    if typed.exception() is not None:
-        check_target_view(spark, merge)
-    check_reading(spark, merge)
 
 
 def match(
@@ -359,6 +289,13 @@ def match(
             with clock.phase("silent_faults"):
                 faults = silent_faults(spark, findings, options.checks, private=options.private)
     return replace(findings, refused=refused, samples=samples, faults=faults, not_compared=not_compared)
+
+
+def explain_with_bounds(spark: SparkSession, basis: Basis, source: PreparedSource, scan: MergeScan) -> None:
+    """Raise if Spark does not take the statement with what is derived of the source's keys."""
+    if scan.splice is not None:
+        splices = planned_splices(basis.merge, source, basis.decision, scan.splice)
+        explain(spark, spliced(basis.merge.statement.sql, splices))
 
 
 def with_expectations(spark: SparkSession, findings: Findings, options: Options, clock: Clock) -> Findings:

@@ -65,7 +65,7 @@ def row_deviations(spark: SparkSession, plan: Plan, clone: str, version: int) ->
     view = source.view.replace("_source_", "_after_")
     try:
         detail = describe_detail(spark, merge.target_name)
-        columns = target_columns(spark, merge, detail)
+        columns = target_columns(spark, merge.path, merge.version, detail)
         with confs_set(spark, merge_reads(spark, merge, doubtful_files(spark, merge, detail, columns))):
             names = _rows_after(spark, merge, source, target_rules(spark, merge, columns, detail), view)
             sides = [f"SELECT {names} FROM {one}" for one in (view, f"{clone} VERSION AS OF {version}")]

@@ -44,7 +44,7 @@ def planned_merge(spark: SparkSession, plan: Plan) -> PlannedMerge:
         hint=None,
     )
     detail = describe_detail(spark, merge.target_name)
-    columns = target_columns(spark, merge, detail)
+    columns = target_columns(spark, merge.path, merge.version, detail)
     rules = target_rules(spark, merge, columns, detail)
     files = doubtful_files(spark, merge, detail, columns)
     return PlannedMerge(merge, source, rules, assignments(spark, merge, rules), files)

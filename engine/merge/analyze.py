@@ -6,25 +6,22 @@ each expression refers to are resolved; engine.merge.check_reading holds that to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from engine.merge.explain_merge import ExplainedMerge, explain_merge, source_sql
 from engine.merge.final_schema import final_schema
 from engine.merge.pinned_target import file_path, path_column, pin
 from engine.model.browse import Column
-from engine.model.errors import EngineError
 from engine.model.plan import Plan
 from engine.spark.confs import is_on, read_confs
-from engine.spark.explain import DELTA_AT, Explained, explain
+from engine.spark.explain import Explained
 from engine.spark.may_raise import may_raise
-from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
-from engine.spark.spark_errors import WRAPPERS, collected
 from engine.spark.temporary_view import drop_view
-from engine.sql.names import check_not_ours, quote
-from engine.sql.parse import MergeStatement, Relation, parse_merge
+from engine.sql.names import check_not_ours
+from engine.sql.parse import MergeStatement, parse_merge
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.sql.sql_text import conjuncts, equality
 from engine.sql.store_types import null_row, plain
@@ -35,8 +32,6 @@ if TYPE_CHECKING:
 
 BETWEEN = "__dm_between"
 CASE_SENSITIVE = "spark.sql.caseSensitive"
-# before the target's index; Hive's catalog prints the class that reads its rows, too
-CATALOG_TABLE = re.compile(r"(?:`(?:[^`]|``)+`\.)+`(?:[^`]|``)+`(?=, (?:[\w.$]+, )?$)")
 Scope = tuple[Side, ...]
 
 
@@ -140,23 +135,19 @@ class AnalyzedMerge:
         return text not in self.harmless and not plain(text)
 
 
-def source_sql(statement: MergeStatement) -> str:
-    """The source of a statement as typed, to be read in a FROM, under our name."""
-    return aliased(replace(statement.source, alias=SOURCE))
-
-
-def aliased(relation: Relation) -> str:
-    return f"{relation.text}\nAS {relation.alias}" if relation.alias else relation.text
-
-
 def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> AnalyzedMerge:
     """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position.
 
     ``view`` is the name of :func:`pinned_target` for the target, if it is to have one.
     """
-    plan = explain(spark, statement.sql)
-    version, path, target_name = _target_of(spark, statement, plan.analyzed)
-    view, source_type, target_type = _schemas(spark, statement, f"{target_name} VERSION AS OF {version}", view)
+    return analyze_explained(spark, explain_merge(spark, statement), view)
+
+
+def analyze_explained(spark: SparkSession, explained: ExplainedMerge, view: str = "") -> AnalyzedMerge:
+    """The same, of what Spark explained."""
+    statement, plan = explained.statement, explained.plan
+    table = f"{explained.target_name} VERSION AS OF {explained.version}"
+    view, source_type, target_type = _schemas(spark, statement, table, view)
     check_not_ours((*source_type.names, *target_type.names))
     case_sensitive = is_on(read_confs(spark, (CASE_SENSITIVE,)), CASE_SENSITIVE, "false")
     sides = sides_of(statement, source_type.names, target_type.names, case_sensitive=case_sensitive)
@@ -188,9 +179,9 @@ def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> A
         typed=statement,
         resolved=resolved,
         statement=queried,
-        target_name=target_name,
-        version=version,
-        path=path,
+        target_name=explained.target_name,
+        version=explained.version,
+        path=explained.path,
         target_type=target_type,
         source_type=source_type,
         type_after=type_after,
@@ -207,43 +198,9 @@ def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> A
     )
 
 
-def analyze_with_causes(spark: SparkSession, statement: MergeStatement, view: str) -> AnalyzedMerge:
-    """EXPLAIN prints no causes: if its error only says what was under way, the source is analyzed by itself."""
-    try:
-        return analyze(spark, statement, view)
-    except EngineError as error:
-        if not error.condition.startswith(WRAPPERS):
-            raise
-        schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
-        raise
-
-
 def analyze_again(spark: SparkSession, plan: Plan) -> AnalyzedMerge:
     """The MERGE of a plan, at the version that was planned: the table may have moved since."""
     return replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
-
-
-def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) -> tuple[int, str, str]:
-    """(version, path, name for SQL) of the target that Delta's command is about."""
-    table = DELTA_AT.search(analyzed)
-    if table is None or "MergeIntoCommand" not in analyzed:
-        raise EngineError(
-            "DELTA_TABLE_ONLY_OPERATION",
-            f"The target {statement.target.text} is not a Delta table.",
-            "Only Delta tables can be merged into from here.",
-        )
-    relations = (statement.target, statement.source)
-    if any("Delta[" in part for one in relations for part in (one.alias or "", *one.parts)):
-        # a name that looks like what is read from the print
-        raise not_understood(analyzed, statement.sql)
-    catalog = CATALOG_TABLE.search(analyzed, 0, table.start())
-    # not every session prints the catalog's name
-    name = catalog.group() if catalog else statement.target.text if statement.target.parts else None
-    path = table.group(2)
-    if path.startswith("...") or "[" in path:
-        # a plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)
-        path = str(collected(spark, f"DESCRIBE DETAIL {name or statement.target.text}")[0]["location"])
-    return int(table.group(1)), path, name or f"delta.{quote(path)}"
 
 
 def _expression(statement: MergeStatement, typed: str, scope: Scope) -> Expression:

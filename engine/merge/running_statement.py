@@ -65,6 +65,13 @@ def source_splice(
     return None
 
 
+def planned_splices(
+    merge: AnalyzedMerge, source: PreparedSource, decision: Decision, bounds: Splice | None
+) -> tuple[Splice, ...]:
+    """What changes in the text. ``bounds``: what is derived of the source's keys."""
+    return tuple(one for one in (source_splice(merge, source, decision, narrows=bounds is not None), bounds) if one)
+
+
 def named_in_full(merge: AnalyzedMerge) -> bool:
     """Whether the text names the source's columns by more than its last name (``db.s.id``), which nothing that is put
     in its place can be called. Then the source runs as typed, and apply compares its rows with those of the plan."""

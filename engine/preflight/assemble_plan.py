@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.ledger.history_store import now
 from engine.merge.plan_values import plan_id, schema_after, source_value, statement_value, target_value
-from engine.merge.running_statement import source_splice, spliced
+from engine.merge.running_statement import planned_splices
 from engine.model.plan import Plan
 from engine.model.scan import TouchedFiles
 from engine.preflight.advice import advice_of, warnings_of
@@ -19,7 +19,6 @@ from engine.preflight.untested_engines import ROWS_ALONE, is_tested, rows_alone,
 from engine.preflight.written_times import time_warnings
 from engine.spark.clock import Clock
 from engine.spark.engine_versions import engine_versions
-from engine.spark.explain import explain
 from engine.spark.session_state import session_ref
 from engine.sql.parse import Script
 
@@ -42,11 +41,6 @@ def assemble_plan(
     merge, decision, target = basis.merge, basis.decision, basis.target
     if decision.materialize:
         decision = decision.model_copy(update=asdict(findings.attempt))
-    bounds = findings.scan.splice
-    parts = (source_splice(merge, source, decision, narrows=bounds is not None), bounds)
-    splices = tuple(one for one in parts if one)
-    if bounds is not None:
-        explain(spark, spliced(merge.statement.sql, splices))
     statement = statement_value(merge.typed, script, params)
     table = target_value(merge, target.detail, findings.scan.scan)
     frozen = source_value(merge, source)
@@ -88,7 +82,7 @@ def assemble_plan(
         samples=findings.samples,
         confs=dict(basis.confs),
         state=basis.state,
-        splices=splices,
+        splices=planned_splices(merge, source, decision, findings.scan.splice),
         session=session_ref(spark, source.view, source.staged),
         timings=clock.timings,
     )

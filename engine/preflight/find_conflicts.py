@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.merge.analyze import AnalyzedMerge, aliased
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.explain_merge import aliased
 from engine.merge.find_touched_files import Matches
 from engine.merge.join_sides import CLAUSE, FILE, SOURCE_ROW, TARGET_ROW
 from engine.merge.prepare_source import PreparedSource

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.derive_conjuncts import bounded_by_texts
+from engine.merge.explain_merge import ExplainedMerge
 from engine.merge.plan_writes import TableTraits
 from engine.preflight.assignments import ClauseAssignments, assignments
 from engine.preflight.target_rules import TargetRules, target_rules
 from engine.spark.confs import is_on
 from engine.spark.spark_errors import raise_if_all_ends
-from engine.table.delta_log import list_files
+from engine.table.delta_log import files_of_log, list_files
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.table.table_features import feeds_changes
@@ -67,27 +68,35 @@ def describe_detail(spark: SparkSession, table: str) -> Any:
     return detail_with_time(spark, table).collect()[0]
 
 
-def target_detail(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any]) -> Any:
+def target_detail(spark: SparkSession, explained: ExplainedMerge, typed: Future[Any]) -> Any:
     """The target's DESCRIBE DETAIL: ``typed``, or the table's own if a view or IDENTIFIER(…) was typed."""
     try:
         return typed.result()
     except Exception as error:
         raise_if_all_ends(error)
-        return describe_detail(spark, merge.target_name)
+        return describe_detail(spark, explained.target_name)
 
 
-def target_files(spark: SparkSession, merge: AnalyzedMerge, columns: tuple[LoggedColumn, ...]) -> tuple[LogFile, ...]:
-    """Reads the log, with the statistics where what is derived of keys depends on them."""
-    with_stats = bool(bounded_by_texts(merge))
-    return logical_names(list_files(spark, merge.path, merge.version, with_stats=with_stats), columns)
+def target_files(
+    spark: SparkSession,
+    explained: ExplainedMerge,
+    analyzed: Future[AnalyzedMerge],
+    columns: Future[tuple[LoggedColumn, ...]],
+) -> tuple[LogFile, ...]:
+    """Lists the log, and reads it when the MERGE is ``analyzed``: with the statistics where what is derived of keys
+    depends on them."""
+    with files_of_log(spark, explained.path, explained.version) as files:
+        return logical_names(files(bool(bounded_by_texts(analyzed.result()))), columns.result())
 
 
 def doubtful_files(
     spark: SparkSession, merge: AnalyzedMerge, detail: Any, columns: tuple[LoggedColumn, ...]
 ) -> tuple[LogFile, ...]:
     """Those files where a read may stumble over their partition values or bounds (merge_reads); () elsewhere."""
-    is_doubtful = detail["partitionColumns"] or bounded_by_texts(merge)
-    return target_files(spark, merge, columns) if is_doubtful else ()
+    with_stats = bool(bounded_by_texts(merge))
+    if not (detail["partitionColumns"] or with_stats):
+        return ()
+    return logical_names(list_files(spark, merge.path, merge.version, with_stats=with_stats), columns)
 
 
 def describe_target(
@@ -103,10 +112,10 @@ def describe_target(
     )
 
 
-def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
+def target_columns(spark: SparkSession, path: str, version: int, detail: Any) -> tuple[LoggedColumn, ...]:
     """The log's columns of a table that maps or generates some; () for others, whose schema a query gives."""
     features = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
-    return logged_schema(spark, merge.path, merge.version) if features else ()
+    return logged_schema(spark, path, version) if features else ()
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from engine.merge.analyze import AnalyzedMerge, aliased
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.explain_merge import aliased
 from engine.merge.prepare_source import PreparedSource
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
 from engine.preflight.find_conflicts import one_row_a_key, prefix_of, rank_rows

@@ -72,9 +72,16 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
     ``with_stats`` brings the statistics text as well (one row count only, otherwise). A log that cannot be read
     raises an EngineError.
     """
+    with files_of_log(spark, path, version) as files:
+        return files(with_stats)
+
+
+@contextmanager
+def files_of_log(spark: SparkSession, path: str, version: int) -> Iterator[Callable[[bool], tuple[LogFile, ...]]]:
+    """The same in two steps, for listing the log takes a store as long as reading it."""
     try:
         with listed_log(spark, path) as log:
-            return log.read(version, lambda segment: _replay(spark, log, segment, with_stats))
+            yield lambda with_stats: log.read(version, lambda segment: _replay(spark, log, segment, with_stats))
     except EngineError:
         raise
     except Exception as error:

@@ -20,7 +20,7 @@ MOMENTS = {"a moment after": 0.05, "a while after": 0.6}
 # name: (the function beside which to die, when)
 PLANNING = {
     "the session is open": ("engine.session.connect:_open", "after"),
-    "the statement is analyzed": ("engine.plan_merge:analyze_with_causes", "after"),
+    "the statement is analyzed": ("engine.preflight.analysis:analyze_explained", "after"),
     "the source is frozen": ("engine.plan_merge:prepare_source", "after"),
     "the touched files are found": ("engine.plan_merge:find_touched_files", "after"),
     "the plan is made": ("engine.ledger.history:History.record_planned", "before"),

@@ -149,7 +149,7 @@ def compute(spark: Any, table: str, sql: str) -> Values:
     """The rows after ``sql``, and its change feed where ``table`` has one, as the engine computes them."""
     merge = analyze(spark, parse_merge(sql))
     detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
-    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
+    rules = target_rules(spark, merge, target_columns(spark, merge.path, merge.version, detail), detail)
     source = prepare_source(spark, merge, should_materialize_source(spark, merge))
     assigned = assignments(spark, merge, rules)
     unknown = tuple({a.column.name for one in assigned for a in one.columns if a.unknown})

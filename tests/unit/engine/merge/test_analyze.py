@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.merge.analyze import CATALOG_TABLE
+from engine.merge.explain_merge import CATALOG_TABLE
 
 AS_PRINTED = "MergeIntoCommand SubqueryAlias s, SubqueryAlias t, "
 
