@@ -105,10 +105,11 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     sign, style = looks.get(one.status, (signs.dot, QUIET))
     if one.status == "applied" and one.kept is False:
         return Text(f"{signs.error} applied, DEVIATED", ERROR)
+    kept = ", kept" if one.status == "applied" and one.kept else ""
     if one.committed_nothing:
         sign, style = (sign, style) if one.registered else (signs.off, QUIET)
         return Text(f"{sign} {without_commit(one)}", style)
-    return Text(f"{sign} {one.status.replace('_', ' ')}", style)
+    return Text(f"{sign} {one.status.replace('_', ' ')}{kept}", style)
 
 
 def _then(found: OperationDetail) -> str:

@@ -56,7 +56,7 @@ def test_list(shell: Shell, ledger: History) -> None:
 
     text = shell("history").out
     assert f"{op_id}" in text
-    assert "✔ applied" in text
+    assert "✔ applied, kept" in text
     assert "v8" in text
     assert r"[X] broke \x1b[2J" in text
     assert "\x1b" not in text
@@ -307,5 +307,5 @@ def test_names_that_do_not_fit_stand_below_and_are_not_folded(
     ledger.applied(op_id, make_outcome(op_id))
     header, row, below = shell("history").out.splitlines()
     assert header.split() == ["id", "started", "kind", "status", "version"]
-    assert row.split()[-2:] == ["applied", "v8"]
+    assert row.split()[-3:] == ["applied,", "kept", "v8"]
     assert below == "  lake.bronze.customer_orders_daily  ~900"

@@ -209,6 +209,19 @@ async def test_a_directory_that_is_none_leaves_nothing_in_the_list(backend: Fake
         assert not [one for one in place.query_one("#browser").groups if one.is_directory]  # type: ignore[attr-defined]
 
 
+async def test_a_directory_that_could_not_be_opened_is_there_to_be_mended(backend: FakeBackend) -> None:
+    backend.errors["find_tables"] = EngineError("PATH_NOT_FOUND", "There is no such directory.")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("o", *"/lak", "enter")
+        await operator.sees("There is no such directory.")
+        del backend.errors["find_tables"]
+        await operator.press("o", *"e", "enter")
+        await operator.sees("/lake/ (1)")
+        await operator.press("o", *"/other", "enter")
+        await operator.sees("/other/ (1)")
+
+
 async def test_an_export_of_files_has_numbers_that_a_program_reads(backend: FakeBackend) -> None:
     target = backend.home / "files.csv"
     async with console(backend, size=(120, 36)) as operator:

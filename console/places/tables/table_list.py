@@ -43,6 +43,8 @@ class TableList(Vertical, Asking):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.groups: list[Group] = []
+        self.not_opened = ""
+        """The directory that was typed last and is not shown, to be mended."""
         self.marks = TableMarks()
         self._favourites = Group("favourites", expanded=True)
         self._recent = Group("recent", expanded=True)
@@ -116,6 +118,7 @@ class TableList(Vertical, Asking):
         self.post_message(self.NotListed(failure))
 
     def open_directory(self, path: str) -> None:
+        self.not_opened = ""
         self.groups = [group for group in self.groups if not (group.is_directory and group.name == path)]
         group = Group(path, is_directory=True, expanded=True)
         self.groups.append(group)
@@ -123,6 +126,7 @@ class TableList(Vertical, Asking):
         self._load_group(group)
 
     def _leave_out(self, group: Group) -> None:
+        self.not_opened = group.name
         self.groups = [one for one in self.groups if one is not group]
         self._draw()
 

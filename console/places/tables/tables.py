@@ -286,6 +286,7 @@ class TablesPlace(OneTable):
         dialog = PathDialog(
             "Open a directory",
             "Its Delta tables are listed: every directory in it that holds a _delta_log.",
+            value=self.table_list.not_opened,
             accept_label="open",
             # what a path means is for Spark to say: it may be of an object store
             check=lambda _: None,
