@@ -166,6 +166,10 @@ class _Reader:
             return number or (node.name == "NOT" and self._harmless(inner))
         if node.kind == "cast":
             return self._cast_is_harmless(node)
+        if node.kind == "like":
+            return self._like_is_harmless(node)
+        if node.kind == "binary" and node.name == "%":
+            return self._remainder_is_harmless(node)
         if node.kind == "binary" and node.name not in COMPARISONS | {"AND", "OR"}:
             return False
         if node.kind == "call" and node.name not in HARMLESS:
@@ -186,6 +190,23 @@ class _Reader:
             return fits(len(name.lstrip("-")), wanted)
         type_ = self._type_of(inner)
         return type_ is not None and self._harmless(inner) and can_up_cast_names(type_, wanted)
+
+    def _like_is_harmless(self, node: Node) -> bool:
+        """A pattern fails by its escapes alone."""
+        left, *patterns = node.children
+        if len(patterns) > 1 or node.name.endswith("RLIKE"):
+            return False
+        pattern = text_of(self.printed or "", self.tokens[patterns[0].start : patterns[0].end])
+        literal = self.neutral.literals.get(pattern)
+        return literal is not None and "\\" not in literal and self._harmless(left)
+
+    def _remainder_is_harmless(self, node: Node) -> bool:
+        """That of a whole number by a constant fails for none but zero."""
+        left, right = node.children
+        by = right.children[0] if right.kind == "cast" else right
+        number = text_of(self.printed or "", self.tokens[by.start : by.end])
+        is_constant = NUMBER.fullmatch(number) is not None and int(number) != 0
+        return is_constant and self._type_of(left) in INTEGRAL and self._harmless(left) and self._harmless(right)
 
     def _type_of(self, node: Node) -> str | None:
         """The type of a column or of a cast; None for all else."""

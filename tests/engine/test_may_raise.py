@@ -26,6 +26,10 @@ HARMLESS = (
     "s.id BETWEEN 1 AND 2 OR t.f IS NULL",
     "CASE WHEN s.ok THEN s.id END",
     "CAST(s.id AS BIGINT)",
+    "s.id % 2 = 0",
+    "s.big % 7 = t.id",
+    "t.f LIKE 'x%'",
+    "t.f NOT LIKE '_y' AND s.ok",
 )
 RISKY = (
     "s.id + 1",
@@ -43,6 +47,12 @@ RISKY = (
     "t.f = s.id",
     "t.d >= 'no date'",
     "t.f LIKE s.f",
+    "t.f LIKE 'x!' ESCAPE '!'",
+    "t.f LIKE 'x\\\\'",
+    "t.f RLIKE '['",
+    "s.id % 0 = 1",
+    "7 % s.id = 1",
+    "s.id % (s.id - s.id) = 1",
     "CAST(s.big AS INT)",
     "(SELECT 1 / 0) = 1",
     "element_at(s.arr, 7)",
