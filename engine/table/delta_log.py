@@ -12,20 +12,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
-from unicodedata import category
 
 from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query
-from engine.spark.spark_errors import collected, translate
+from engine.spark.spark_errors import translate
 from engine.spark.temporary_view import temporary_view
 from engine.sql.names import quote, string
 from engine.table import log_cache
+from engine.table.encoded_paths import OTHERWISE_ENCODED, encoded, encoded_again
 from engine.table.log_cache import LogState, Stamp
 from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
     from pyarrow import Table
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Answer = TypeVar("Answer")
 
@@ -117,13 +117,17 @@ class ListedLog:
 @contextmanager
 def listed_log(spark: SparkSession, path: str) -> Iterator[ListedLog]:
     """The log of the table at ``path``, listed once. The view is dropped at the end. Raises what Spark raises."""
-    # by a reader, for each mention of text.`path` in SQL is listed anew, over Connect twice; a pattern of many names
-    # would ask the store for each of them
-    lines = spark.read.schema("value STRING").format("text").options(**STRICT).load(escaped(directory_of(path)))
+    # a pattern of many names would ask the store for each of them
+    lines = _log_lines(spark, escaped(directory_of(path)))
     with temporary_view(spark, "__dm_log_") as view:
         lines.selectExpr("_metadata.file_name AS name", "value").createTempView(view)
         names = sorted(name.rpartition("/")[2] for name in files_of_query(spark, f"SELECT * FROM {view}"))
         yield ListedLog(path, tuple(names), view)
+
+
+def _log_lines(spark: SparkSession, place: str) -> DataFrame:
+    """By a reader, for each mention of text.`path` in SQL is listed anew, over Connect twice."""
+    return spark.read.schema("value STRING").format("text").options(**STRICT).load(place)
 
 
 def of_files(form: str, place: str) -> str:
@@ -268,9 +272,13 @@ def logged_transactions(
     DESCRIBE HISTORY does not show them. Opens those commits and lists nothing. Raises EngineError.
     """
     place = all_of(directory_of(path), (f"{version:020}.json" for version in versions))
-    query = f"SELECT _metadata.file_name, value FROM {of_files('text', place)} WHERE {is_action('txn')}"
+    try:
+        lines = _log_lines(spark, place).where(is_action("txn"))
+        rows = lines.selectExpr("_metadata.file_name AS name", "value").collect()
+    except Exception as error:
+        raise translate(error) from error
     transactions: dict[int, frozenset[tuple[str, int]]] = {}
-    for name, value in collected(spark, query):
+    for name, value in rows:
         version, action = int(str(name)[:20]), json.loads(value)["txn"]
         transactions[version] = transactions.get(version, frozenset()) | {
             (str(action["appId"]), int(action["version"]))
@@ -282,9 +290,9 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
     root = base if "://" in base and not base.startswith("file:") else re.sub(r"^file:/+", "file:/", base)
     absolute = (
         f"CASE WHEN {path} RLIKE '^[a-zA-Z][a-zA-Z0-9+.-]*:' THEN regexp_replace({path}, '^file:/+', 'file:/') "
-        f"ELSE concat({string(_encoded(root) + '/')}, {path}) END"
+        f"ELSE concat({string(encoded(root) + '/')}, {path}) END"
     )
-    absolute = f"CASE WHEN {path} RLIKE '{OTHERWISE_ENCODED}' THEN {_encoded_again(absolute)} ELSE {absolute} END"
+    absolute = f"CASE WHEN {path} RLIKE '{OTHERWISE_ENCODED}' THEN {encoded_again(absolute)} ELSE {absolute} END"
     dv = "coalesce(a.add.deletionVector, a.remove.deletionVector)"
     return (
         f"{path} AS path, a.add.size AS bytes, a.add.partitionValues AS partition, "
@@ -373,34 +381,3 @@ def live_rows(files: Sequence[LogFile]) -> int | None:
 def partitions_of(files: Iterable[LogFile]) -> int:
     """Distinct partition tuples, as totalBytesAndDistinctPartitionValues counts them (none without files)."""
     return len({frozenset(file.partition.items()) for file in files})
-
-
-def _encoded(path: str) -> str:
-    """As ``java.net.URI`` prints a path: letters that are not ASCII stay as they are."""
-    from urllib.parse import quote
-
-    # ":" is safe, and so are all characters of a scheme
-    return "".join(one if _is_plain(one) else quote(one, safe=SAFE) for one in path)
-
-
-def _encoded_again(path: str) -> str:
-    """The SQL expression ``path``, encoded as ``java.net.URI`` does, however its writer did."""
-    safe = string(f"^[A-Za-z0-9{SAFE}]$")
-    plain = f"c RLIKE {safe} OR (ascii(c) >= {FIRST_PRINTABLE} AND NOT c RLIKE '[{SPACES}]')"
-    sign = f"IF({plain}, c, replace(url_encode(c), '+', '%20'))"
-    # the two functions mean a space by +
-    decoded = f"try_url_decode(replace({path}, '+', '%2B'))"
-    return f"coalesce(array_join(transform(split({decoded}, ''), c -> {sign}), ''), {path})"
-
-
-def _is_plain(character: str) -> bool:
-    """Whether a character is not ASCII, and no space or control character either."""
-    return ord(character) >= FIRST_PRINTABLE and not category(character).startswith("Z")
-
-
-SAFE = "/:@!$&'()*+,;=~._-"
-OTHERWISE_ENCODED = "%(?!2[0235]|3[CEF]|5[BCDE]|60|7[BCDF]|[01][0-9A-F])"
-"""A sign that java.net.URI does not encode, or in small letters: other writers do."""
-SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-FIRST_PRINTABLE = 0xA0
-"""The first behind ASCII and its control characters."""

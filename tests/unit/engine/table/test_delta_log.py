@@ -101,6 +101,7 @@ class Log:
         self.empty = empty
         self.asked: list[str] = []
         self.read_with: dict[str, str] = {}
+        self.loaded = ""
 
     @property
     def read(self) -> Log:
@@ -117,7 +118,11 @@ class Log:
     def schema(self, _: str) -> Log:
         return self
 
-    format = load = createTempView = schema
+    format = where = createTempView = schema
+
+    def load(self, path: str) -> Log:
+        self.loaded = path
+        return self
 
     def selectExpr(self, *_: str) -> Log:
         return self
@@ -126,6 +131,8 @@ class Log:
         return [f"file:/t/_delta_log/{name}" for name in self.names]
 
     def collect(self) -> list[Any]:
+        if not self.asked:
+            return []
         if "binaryFile" in self.asked[-1]:
             filled = set(self.names).difference(self.empty)
             return [{"name": name, "length": 9, "modified": 9} for name in filled]
@@ -142,13 +149,19 @@ def test_the_log_is_listed_whatever_the_session_ignores() -> None:
     assert spark.read_with == STRICT
 
 
+def test_transactions_are_read_whatever_the_session_ignores() -> None:
+    spark: Any = Log(*names(range(5)))
+    assert logged_transactions(spark, "/t", (3, 4)) == {}
+    assert spark.read_with == STRICT
+    assert spark.loaded == f"/t/_delta_log/{{{names((3,))[0]},{names((4,))[0]}}}"
+
+
 @pytest.mark.parametrize("checkpoint", ["parquet", f"{'0' * 8}-0000-0000-0000-{'0' * 12}.json"])
 @pytest.mark.parametrize(
     "ask",
     [
         lambda spark: list_files(spark, "/t", 4),
         lambda spark: logged_clustering(spark, "/t", 4),
-        lambda spark: logged_transactions(spark, "/t", (3, 4)),
     ],
 )
 def test_the_log_is_read_whatever_the_session_ignores(ask: Callable[[Any], Any], checkpoint: str) -> None:
