@@ -44,7 +44,7 @@ from engine.preflight.target_reads import beside
 from engine.preflight.updated_faults import compared_updates
 from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
-from engine.spark.confs import STATS_SKIPPING, confs_known, confs_set, for_rows, set_conf
+from engine.spark.confs import STATS_SKIPPING, confs_known, confs_set, for_files, for_rows, set_conf
 from engine.spark.explain import explain
 from engine.spark.printed_whole import printed_whole
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
@@ -192,7 +192,8 @@ def _plan_analyzed(
                     else scan_as_typed(spark, merge, source, log)
                 )
             inserts = runs_insert_only(merge.typed, confs)
-            with confs_set(spark, merge_reads(spark, merge, scan.scan.before, prunes=inserts)):
+            reads = merge_reads(spark, merge, scan.scan.before, prunes=inserts)
+            with confs_set(spark, {**reads, **for_files(len(scan.scan.after))}):
                 with beside() as submit:
                     # asked while the rows are read, for Delta asks the store for the log again
                     accepted = submit(lambda: explain_with_bounds(spark, basis, source, scan))

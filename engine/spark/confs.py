@@ -43,6 +43,12 @@ INTERPRETED = {
 VERY_FEW_ROWS = 50_000
 
 
+# Spark counts 4 MB for each file that a task opens: of many small ones each task has few, and starting it takes longer.
+# So many make tasks enough that none of them is much longer than the others.
+MANY_FILES = 1_000
+OPEN_COST = {"spark.sql.files.openCostInBytes": str(128 * 1024)}
+
+
 @dataclass
 class _Known:
     """The confs of a session in which ``plans`` are made."""
@@ -68,6 +74,11 @@ def for_rows(*counts: int | None) -> dict[str, str]:
 def is_connect(spark: SparkSession) -> bool:
     """Whether the session is one of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def for_files(count: int) -> dict[str, str]:
+    """The confs for queries that read so many files."""
+    return OPEN_COST if count >= MANY_FILES else {}
 
 
 @contextmanager

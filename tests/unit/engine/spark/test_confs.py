@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from engine.spark.confs import confs_known, confs_set, read_confs, set_conf, unset_conf
+from engine.spark.confs import (
+    MANY_FILES,
+    OPEN_COST,
+    confs_known,
+    confs_set,
+    for_files,
+    read_confs,
+    set_conf,
+    unset_conf,
+)
 from engine.spark.printed_whole import FIELDS, WHOLE, printed_whole
 from tests.unit.explained import Confs
 
@@ -75,3 +84,8 @@ def test_an_error_leaves_nothing_known(connected: Any) -> None:
         raise RuntimeError
     read_confs(connected, ("a",))
     assert connected.conf.asked == 2
+
+
+def test_only_of_many_files_each_task_opens_many() -> None:
+    assert for_files(MANY_FILES - 1) == {}
+    assert for_files(MANY_FILES) == OPEN_COST
