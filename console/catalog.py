@@ -22,6 +22,8 @@ class Catalog:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._tables: list[TableRef] | None = None
+        self.in_directories: dict[str, TableRef] = {}
+        """The tables of the directories that were opened, by name."""
         self._columns: dict[str, tuple[Column, ...]] = {}
         self._forgotten = 0
         """How often it was forgotten: what was asked for before is not kept."""

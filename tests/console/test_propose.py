@@ -48,6 +48,17 @@ async def test_m_on_a_table_asks_for_the_source_and_writes_the_whole_merge(backe
         assert "INSERT (order_id, order_date, status, amount)" in text
 
 
+async def test_the_tables_of_a_directory_that_was_opened_are_offered_too(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("o", *"/lake", "enter")
+        await operator.sees("/lake/ (1)")
+        await operator.press(*ORDERS, "m")
+        await operator.sees("Merge into sales.orders", "delta.`/lake/events`")
+        await operator.press(*"events", "enter")
+        await operator.sees("MERGE INTO sales.orders AS t", "USING delta.`/lake/events` AS s")
+
+
 async def test_t_makes_another_kind_of_merge_of_the_same_tables(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await propose_the_feed(operator)

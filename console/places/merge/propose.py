@@ -107,7 +107,7 @@ def _use(place: Place, known: Sides) -> None:
 
 
 def table_choices(place: Place, *, without: str = "", only_delta: bool = False) -> list[Choice]:
-    return _choices(place.console_app.catalog.known_tables(), without, only_delta)
+    return _choices(place, place.console_app.catalog.known_tables(), without, only_delta)
 
 
 def load_choices(place: Place, dialog: PickDialog, *, without: str = "", only_delta: bool = False) -> None:
@@ -118,13 +118,14 @@ def load_choices(place: Place, dialog: PickDialog, *, without: str = "", only_de
     place.ask(
         "catalog",
         place.console_app.catalog.load_tables,
-        lambda tables: dialog.add(_choices(tables, without, only_delta)),
+        lambda tables: dialog.add(_choices(place, tables, without, only_delta)),
         failed,
     )
 
 
-def _choices(tables: list[TableRef], without: str, only_delta: bool) -> list[Choice]:
+def _choices(place: Place, in_schemas: list[TableRef], without: str, only_delta: bool) -> list[Choice]:
     schema = without.rpartition(".")[0]
+    tables = (*in_schemas, *place.console_app.catalog.in_directories.values())
     fitting = [table for table in tables if table.name != without and not (only_delta and table.is_delta is False)]
     # the source is most often in the same schema
     fitting.sort(key=lambda table: table.name.rpartition(".")[0] != schema)

@@ -154,6 +154,8 @@ class TableList(Vertical, Asking):
             return
         group.tables = tables
         group.error = ""
+        if group.is_directory:
+            self.console_app.catalog.in_directories |= {table.name: table for table in tables}
         self._draw()
         if not any(self.is_asking(_question(one)) for one in self.groups):
             backend, schemas = self.console_app.backend, [one for one in self.groups if not one.is_directory]
