@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 import engine.sql.resolve as resolve_module
+from engine import plan_merge
 from engine.merge.analyze import AnalyzedMerge, analyze
 from engine.merge.check_reading import check_analyzed, check_parsed, check_reading
 from engine.model.errors import EngineError
 from engine.plan_merge import plan
+from engine.preflight import analysis
 from engine.spark.explain import explain
-from engine.spark.not_understood import NOT_UNDERSTOOD
+from engine.spark.not_understood import NOT_UNDERSTOOD, not_understood
 from engine.sql.parse import MergeStatement, parse_merge
 from engine.sql.resolve import Side
 from engine.sql.resolve import _columns as columns_of_name
@@ -219,3 +221,24 @@ def test_a_name_that_is_wrongly_read_as_a_function_is_refused_and_not_merged(
             plan(spark, sql)
     assert raised.value.condition == NOT_UNDERSTOOD
     assert "current_user" in raised.value.message
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_wrong_reading_is_refused_whatever_was_asked_by_it(
+    spark: Any, shop: None, monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    def misread(*_: object) -> None:
+        raise not_understood("theirs", "ours")
+
+    def fail(*_: object) -> None:
+        raise EngineError("DIVIDE_BY_ZERO", "It is asked of what was read wrongly.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(analysis, "check_analyzed", misread)
+        if fails:
+            broken.setattr(plan_merge, "find_touched_files", fail)
+            broken.setattr(plan_merge, "sample_rows", fail)
+        with pytest.raises(EngineError) as raised:
+            plan(spark, "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
+    assert raised.value.condition == NOT_UNDERSTOOD
+    assert not [row for row in spark.sql("SHOW VIEWS LIKE 'deltamerge_*'").collect() if row["isTemporary"]]
