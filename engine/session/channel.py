@@ -10,6 +10,7 @@ from typing import Any
 
 import grpc
 from pyspark.sql.connect.client import DefaultChannelBuilder
+from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator
 from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.proto import base_pb2
 from pyspark.sql.connect.session import SparkSession
@@ -162,8 +163,16 @@ def detach(spark: SparkSession) -> None:
     forget(spark)
 
 
+CLOSED: list[SparkSession] = []
+"""Before Spark 4.2 a closed client closes itself again when it is collected, and waits for the threads that all clients
+share: for ever, if it is one of these that collects it. So none is collected."""
+WAITS_FOR_THREADS = hasattr(ExecutePlanResponseReattachableIterator, "shutdown")
+
+
 def forget(spark: SparkSession) -> None:
     """Do not leave a closed session as PySpark's default or active one."""
+    if WAITS_FOR_THREADS:
+        CLOSED.append(spark)
     if SparkSession._default_session is spark:
         SparkSession._default_session = None
     if getattr(SparkSession._active_session, "session", None) is spark:
