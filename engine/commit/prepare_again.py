@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 GONE, CHANGED = "SOURCE_GONE", "SOURCE_CHANGED"
 NO_VERSION = ("DELTA_VERSION_NOT_FOUND", "DELTA_LOG_FILE_NOT_FOUND", "DELTA_NO_RECREATABLE_HISTORY_FOUND")
 """Delta has deleted what the log said of a version."""
+OTHER_COLUMNS = ("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND", "DATATYPE_MISMATCH", "DELTA_MERGE_UNRESOLVED_EXPRESSION")
+"""Spark, or Delta, misses a column or takes one of another type."""
 AGAIN = "Plan again."
 KEPT_BY_FREEZE = "Plan again; with --freeze the source stays as it was planned."
 
@@ -91,7 +93,13 @@ def prepare_lost(
 
 def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatement, level: str | None) -> None:
     """Prepare the source under the plan's name for it; refuses one that is not what was planned."""
-    merge = analyze(spark, statement)
+    try:
+        merge = analyze(spark, statement)
+    except EngineError as error:
+        other = _of_another_source(error)
+        if other is None:
+            raise
+        raise other from error
     try:
         source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
     except EngineError as error:
@@ -106,6 +114,15 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatemen
             f"{same}{moved}.",
             KEPT_BY_FREEZE,
         )
+
+
+def _of_another_source(error: EngineError) -> StalePlanError | None:
+    """What it means that Spark does not take the statement that was planned, into the table as it was planned."""
+    if is_missing(error):
+        return StalePlanError(GONE, f"What the source reads is not there any more: {error.message}", KEPT_BY_FREEZE)
+    if error.condition.startswith(OTHER_COLUMNS):
+        return StalePlanError(CHANGED, f"The source is not what was planned: {error.message}", KEPT_BY_FREEZE)
+    return None
 
 
 def is_pinned(plan: Plan) -> bool:

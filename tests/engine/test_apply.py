@@ -192,6 +192,23 @@ def test_a_delta_source_that_is_gone_or_another_is_refused(shop: Any, done: list
     assert shop.sql("SELECT * FROM tgt").collect() == before
 
 
+@pytest.mark.parametrize(
+    ("done", "condition"),
+    [
+        (["DROP TABLE src"], "SOURCE_GONE"),
+        (["DROP TABLE src", "CREATE TABLE src USING delta AS SELECT id, 'x' AS w FROM range(9)"], "SOURCE_CHANGED"),
+    ],
+)
+def test_a_query_whose_table_is_gone_or_another_is_stale(shop: Any, done: list[str], condition: str) -> None:
+    of_two = "(SELECT s.id, s.v FROM src AS s LEFT SEMI JOIN tgt AS o ON s.id = o.id)"
+    looked = plan(shop, f"MERGE INTO tgt AS t USING {of_two} AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
+    shop.catalog.dropTempView(looked.session.source_view)
+    for one in done:
+        shop.sql(one)
+    with pytest.raises(StalePlanError, match=condition):
+        apply(shop, looked)
+
+
 def test_a_delta_source_whose_files_were_vacuumed_is_gone(shop: Any) -> None:
     looked = plan(shop, DATED, rows=0)
     place = shop.sql("DESCRIBE DETAIL src").collect()[0]["location"].removeprefix("file:")
