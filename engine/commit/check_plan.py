@@ -30,7 +30,7 @@ SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")
 SCHEMA = r"(?:`(?:[^`$]|``|\$(?!\{))+`\.)+"
 """Quoted, and without ${…}, for which Spark puts the value of a conf."""
 CREATE_CONFS = (DOWNGRADE, ARBITRARY, DEFAULT_SOURCE)
-COLUMN = re.compile(r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*")
+COLUMN = re.compile(r"(?:`(?:[^`]|``)+`|\w+)(?:\.(?:`(?:[^`]|``)+`|\w+))*")
 LITERAL = (
     r"(?:-?\d+[YSL]?|timestamp_micros\(-?\d+L\)|DATE'[\d-]+'|'(?:[^'\"\\$]|\$(?!\{))*'"
     r"|CAST\('[^'\"\\$]*' AS [A-Z]+(?:\(\d+,\d+\))?\))"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
+CONDITION_MAY_RAISE = "a WHEN MATCHED condition may fail for a row of the target, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
 NO_BOUNDS = "the source has no key that is not NULL, or one that is too long, too odd or too old to be compared safely"
 ODD_BOUND = "a file's statistics of this column are of another type than the column"
@@ -74,7 +75,13 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
     source, target = types
     if not (source in INTEGERS and target in INTEGERS) and source != target:
         return f"the source's {source} and the target's {target} are compared in a type of neither"
-    return why_not_exact(source) or (MAY_RAISE if any(merge.may_raise(e.text) for e in merge.on) else "")
+    if why := why_not_exact(source):
+        return why
+    if any(merge.may_raise(e.text) for e in merge.on):
+        return MAY_RAISE
+    # with deletion vectors Spark computes it for every row that is read, matched or not
+    conditions = (e for clause in merge.matched for e in clause if e.target_columns)
+    return CONDITION_MAY_RAISE if any(merge.may_raise(e.text) for e in conditions) else ""
 
 
 def bounded_by_texts(merge: AnalyzedMerge) -> tuple[Key, ...]:

@@ -158,16 +158,23 @@ def target_only_predicates(merge: AnalyzedMerge) -> tuple[Expression, ...]:
     their target-only conjuncts, which a clause without any makes TRUE.
     """
     on = tuple(e for e in merge.on if e.target_only)
+    either = target_only_of_clauses(merge) if merge.statement.matched_only else None
+    return on if either is None else (*on, either)
+
+
+def target_only_of_clauses(merge: AnalyzedMerge) -> Expression | None:
+    """The OR over the WHEN MATCHED clauses of their target-only conjuncts; None where a clause has none."""
     by_clause = [[e for e in clause if e.target_only] for clause in merge.matched]
-    if not merge.statement.matched_only or not all(by_clause):
-        return on
-    either = Expression(
+    if not by_clause or not all(by_clause):
+        return None
+    if len(by_clause) == len(by_clause[0]) == 1:
+        return by_clause[0][0]
+    return Expression(
         text=" OR ".join("(" + " AND ".join(f"({e.text}\n)" for e in of_one) + ")" for of_one in by_clause),
         typed=" OR ".join("(" + " AND ".join(f"({e.typed}\n)" for e in of_one) + ")" for of_one in by_clause),
         source_columns=(),
         target_columns=tuple(dict.fromkeys(name for of_one in by_clause for e in of_one for name in e.target_columns)),
     )
-    return (*on, either if len(by_clause) > 1 or len(by_clause[0]) > 1 else by_clause[0][0])
 
 
 def _joined_conditions(merge: AnalyzedMerge) -> tuple[Expression, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches, any_of
 from engine.merge.join_sides import SOURCE_ROW, TARGET_ROW, source_relation, target_relation, unmatched_source
+from engine.merge.prepare_delta_scan import target_only_of_clauses
 from engine.merge.prepare_source import PreparedSource
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError
@@ -42,14 +43,18 @@ def failing_condition(
     inserts_only = write.join_type not in JOINS
     clauses = merge.statement.not_matched if inserts_only else merge.statement.clauses
     conditions = [clause.condition for clause in clauses if clause.condition]
-    texts = [*conditions, merge.statement.condition] if write.deletion_vectors and not inserts_only else conditions
+    # the keys of ON are computed for every row that is joined, whatever else ON says of it
+    texts = conditions if inserts_only else [*conditions, merge.statement.condition]
     if not (inserts_only or matches.touched) or not any(merge.may_raise(one) for one in texts):
         return None
     rows = _new_rows(merge, source, matches, write) if inserts_only else _joined_rows(merge, source, matches, write)
     computed = ", ".join(("0", *(f"({one}\n)" for one in conditions)))
+    pushed = _pushed_to_target(merge, write)
     try:
         with confs_set(spark, for_rows(None if inserts_only else source.num_rows + matches.touched_rows)):
             collected(spark, f"SELECT bit_xor(xxhash64({computed})) FROM {rows}")
+            if pushed is not None:
+                collected(spark, f"SELECT bit_xor(xxhash64(0, ({pushed}\n))) FROM {_touched(merge, matches)}")
     except EngineError as error:
         if not error.condition or error.condition.startswith(NOT_OF_ROWS) or lost_blocks(error):
             raise
@@ -71,9 +76,23 @@ def _new_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, wr
     return unmatched_source(merge, source, matches.seen)
 
 
+def _pushed_to_target(merge: AnalyzedMerge, write: WritePlan) -> str | None:
+    """What Spark computes of the conditions for every row of the touched files, matched or not: with deletion vectors
+    and a left outer join, where only a row that matches needs one, it filters the target by it first."""
+    if not write.deletion_vectors or write.join_type != "leftOuter":
+        return None
+    conjuncts = [e for clause in merge.matched for e in clause if e.target_only]
+    either = target_only_of_clauses(merge) if any(merge.may_raise(e.text) for e in conjuncts) else None
+    return either.text if either is not None else None
+
+
+def _touched(merge: AnalyzedMerge, matches: Matches) -> str:
+    return target_relation(merge, [f"xxhash64({merge.file_path}) IN ({matches.touched_hashes})"], whole=True)
+
+
 def _joined_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, write: WritePlan) -> str:
     """The rows of the join with the touched files, with deletion vectors those that are kept."""
-    target = target_relation(merge, [f"xxhash64({merge.file_path}) IN ({matches.touched_hashes})"], whole=True)
+    target = _touched(merge, matches)
     on = merge.statement.condition
     kept = f"WHERE {_kept(merge, on)}" if write.deletion_vectors else ""
     join = JOINS[write.join_type or ""]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
-from engine.merge.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
+from engine.merge.derive_conjuncts import BY_SOURCE, CONDITION_MAY_RAISE, MAY_RAISE, NULL_SAFE
 from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError
 from engine.model.plan import Plan
@@ -150,6 +150,16 @@ def test_nothing_is_derived_where_it_could_be_untrue_or_hide_an_error(shop: Any,
     looked = plan(shop, merge(on), rows=0)
     assert derived(looked) == [NOT_DERIVED[on]]
     assert [splice.part for splice in looked.splices] == ["source"]
+
+
+def test_nothing_is_derived_where_a_clause_could_fail_on_a_row_that_is_skipped(shop: Any) -> None:
+    def conditioned(condition: str) -> list[str]:
+        return derived(
+            plan(shop, merge("t.id = s.id", f"WHEN MATCHED AND {condition} THEN UPDATE SET v = s.v"), rows=0)
+        )
+
+    assert conditioned("1 / (1 + length(t.v)) > 0") == [CONDITION_MAY_RAISE]
+    assert conditioned("1 / (1 + length(s.v)) > 0") != [CONDITION_MAY_RAISE]
 
 
 def test_not_matched_by_source_needs_every_row(shop: Any) -> None:

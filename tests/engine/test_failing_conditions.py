@@ -17,6 +17,7 @@ from tests.engine.some import some
 UPDATE = "UPDATE SET k = s.k"
 LONE_TARGET = "10 / coalesce(s.k, 0) > 1"
 LONE_SOURCE = "10 / (s.id - 7) < 1"
+UNMATCHED_TARGET = "10 / (t.id - 1) < 100"
 MATCHED = "10 / (s.id - 3) < 1"
 WITH, WITHOUT = ("true",), ("false",)
 BOTH, NEITHER = (*WITH, *WITHOUT), ()
@@ -66,6 +67,27 @@ MERGES = {
         "t.id = s.id",
         f"WHEN MATCHED AND {LONE_SOURCE} THEN {UPDATE} WHEN NOT MATCHED AND s.id < 0 THEN INSERT *",
         BOTH,
+    ),
+    "a matched condition over the target alone, beside an insert": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND s.id > 0 AND {UNMATCHED_TARGET} THEN {UPDATE} WHEN NOT MATCHED THEN INSERT *",
+        BOTH,
+    ),
+    "those of two clauses": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND t.k > 5 THEN DELETE WHEN MATCHED AND {UNMATCHED_TARGET} THEN {UPDATE} "
+        "WHEN NOT MATCHED THEN INSERT *",
+        BOTH,
+    ),
+    "one beside a clause for all that match": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND {UNMATCHED_TARGET} THEN {UPDATE} WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *",
+        WITHOUT,
+    ),
+    "a key of ON, on a row that ON leaves out": (
+        "10 / (t.id - 1) = s.id AND t.id <> 1",
+        f"WHEN MATCHED THEN {UPDATE}",
+        WITHOUT,
     ),
     "a text that is no number, against NULL": (
         "t.id = s.id",

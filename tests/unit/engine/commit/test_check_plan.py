@@ -12,6 +12,7 @@ from engine.merge.stage_source import staged_of, version_of
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import Plan, PlanningState, SessionRef, Splice
 from engine.model.scan import DerivedConjunct
+from engine.sql.names import quote
 from engine.sql.parse import parse_script
 from tests.engine.plans import make_plan
 
@@ -85,9 +86,10 @@ def test_bounds_of_the_sources_keys_pass(text: str) -> None:
     check_plan(bounded(text))
 
 
-def test_a_bound_of_a_partition_column_passes() -> None:
-    plan = bounded("t.`day` = DATE'2026-01-01'", "t.`day`")
-    check_plan(plan.model_copy(update={"target": plan.target.model_copy(update={"partition_columns": ("day",)})}))
+@pytest.mark.parametrize("name", ["day", "a`b", "`"])
+def test_a_bound_of_a_partition_column_passes(name: str) -> None:
+    plan = bounded(f"t.{quote(name)} = DATE'2026-01-01'", f"t.{quote(name)}")
+    check_plan(plan.model_copy(update={"target": plan.target.model_copy(update={"partition_columns": (name,)})}))
 
 
 STAGED = f"`spark_catalog`.`default`.`{staged_of(VIEW)}`"
