@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+FILLS = "Fills :K. A number, true, false and null are read as such, all else, 007 too, as a text. May be repeated."
+
 
 expect_option = click.option(
     "--expect",
@@ -43,7 +45,7 @@ expect_option = click.option(
 def planning_options(command: Command) -> Command:
     """The options that ``plan``, ``rehearse`` and ``apply FILE.sql`` share."""
     for option in (
-        click.option("--param", "params", metavar="K=V", multiple=True, help="Fills :K. May be repeated."),
+        click.option("--param", "params", metavar="K=V", multiple=True, help=FILLS),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option("--events", is_flag=True, help="Progress as NDJSON on stderr."),
     ):

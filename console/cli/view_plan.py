@@ -233,7 +233,7 @@ def _write(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     write, touched = plan.write, plan.find_touched_files
     joins = [f"{kind} join to {aim}" for kind, aim in ((touched.join_type, "find"), (write.join_type, "write")) if kind]
     vectors = "deletion vectors" if write.deletion_vectors else "no deletion vectors"
-    feed = "change data feed written" if write.change_data_feed else "no change data feed"
+    feed = f"change data feed {plan_summary.change_feed(plan)}" if write.change_data_feed else "no change data feed"
     parts = [plan.executor, *joins, vectors, feed]
     yield Text(f" {glyphs.dot} ".join(parts))
 

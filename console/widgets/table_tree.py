@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -126,7 +127,7 @@ class TableTree(Tree[object]):
     def _label(group: Group, table: TableRef) -> Text:
         name = table.table
         if group.is_directory and table.path:
-            name = table.path.removeprefix(group.name).lstrip("/") or table.table
+            name = name_in(table.path, group.name) or table.table
         text = Text(visible(name))
         if table.is_delta is False:
             text.append(" not Delta", style="italic")
@@ -207,3 +208,12 @@ def _below(node: TreeNode[object]) -> Iterator[TreeNode[object]]:
     for child in node.children:
         yield child
         yield from _below(child)
+
+
+def name_in(path: str, directory: str) -> str:
+    """How a table at ``path`` is called in a directory as it was typed (engine.table.tables.find_tables); "" if it is
+    that directory."""
+    root = Path(re.sub(r"^file:/+", "/", directory.strip())).expanduser().absolute()
+    if Path(path).is_relative_to(root):
+        return str(Path(path).relative_to(root)).removeprefix(".")
+    return path.removeprefix(directory).lstrip("/")

@@ -333,3 +333,10 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
     if found := plan.find_touched_files.conflicts.dedupe:
         lines += ["", *(f"-- {text}" for text in dedupe(plan)), visible(found.sql, lines=True)]
     return "\n".join([*lines, "", plan.statement.sql])
+
+
+def change_feed(plan: Plan) -> str:
+    """What becomes of the change data feed; of files that a commit only adds, Delta reads it off these."""
+    if not plan.write.change_data_feed:
+        return "not written"
+    return "read off the added files" if plan.executor == "InsertOnlyMergeExecutor" else "written"

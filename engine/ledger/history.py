@@ -204,7 +204,9 @@ class History:
         body, end = rows.packed(plan), {"error": redact(self._told(error)), "finished_at": now()}
 
         def work(db: DuckDBPyConnection) -> None:
-            if rows.newest_row(db, plan.plan_id) is None:
+            newest = rows.newest_row(db, plan.plan_id)
+            if newest is None or rows.status_of(db, newest) == "failed":
+                # each try has its own reason
                 rows.insert_planned(db, plan, body)
             op_id = rows.planned_row(db, plan.plan_id)
             if op_id is not None and rows.status_of(db, op_id) == "planned":

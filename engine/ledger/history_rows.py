@@ -139,6 +139,9 @@ def named(db: DuckDBPyConnection, typed: str) -> Operation:
     if prefix and not found:
         begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6"
         found = operations(db, begins, [prefix, prefix])
+        if len({one.plan_id for one in found}) == 1 and found[0].plan_id.startswith(prefix):
+            # one plan, which was tried before: as by its whole id
+            found = found[:1]
     if not found:
         raise not_found(typed)
     if len(found) > 1:

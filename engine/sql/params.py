@@ -10,7 +10,8 @@ from engine.sql.names import string
 from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import parameter_markers
 
-NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?")
+"""Not 007, which is a code: as a number it is 7."""
 
 
 def bare_or_quoted(value: str) -> str:

@@ -30,7 +30,7 @@ async def test_the_demos_merges_and_a_file_are_opened_from_a_plain_start(backend
         await operator.press("2")
         await operator.sees("ctrl+o opens one")
         await operator.press("ctrl+o")
-        await operator.sees("1-daily-upsert  of the demo", "a .sql file")
+        await operator.sees("1-daily-upsert  of the demo", "another file of SQL")
         await operator.press(*"daily-up", "enter")
         await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
         await operator.press("ctrl+o", *"sql file", "enter")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input
@@ -16,7 +17,7 @@ from console.places.tables.tables import TablesPlace, file_name
 from console.widgets.grid import Grid
 from console.widgets.page import Column as Shows
 from console.widgets.page import Page, Table, row_again
-from console.widgets.table_tree import TableTree
+from console.widgets.table_tree import TableTree, name_in
 from engine.model.browse import Column, TableRef
 from engine.model.errors import EngineError, UnreachableError
 from tests.console import samples
@@ -917,3 +918,14 @@ async def test_more_rows_are_offered_only_where_there_may_be_more(
         place.action_view("rows")
         await operator.sees("7 rows; that is all.")
         assert "more rows" not in operator.keys
+
+
+@pytest.mark.parametrize("typed", ["{home}", "{home}/", "~", "~/", ".", "file:{home}"])
+def test_a_table_is_named_within_its_directory_however_that_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    directory = typed.format(home=tmp_path)
+    assert name_in(f"{tmp_path}/sub/feed 2", directory) == "sub/feed 2"
+    assert name_in(str(tmp_path), directory) == ""

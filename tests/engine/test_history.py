@@ -169,6 +169,17 @@ def test_a_plan_that_was_refused_at_apply_says_why(ledger: History, error: Engin
     assert (operation.status, operation.error) == (status, str(error) if status == "failed" else None)
 
 
+def test_each_refusal_of_a_plan_is_recorded_and_its_id_names_the_newest(ledger: History) -> None:
+    plan = make_plan("feed1234")
+    ledger.record_planned(plan)
+    for reason in ("POLICY_READ_ONLY", "STALE_PLAN"):
+        with pytest.raises(RefusedError), refusal_is_recorded(ledger, plan):
+            raise RefusedError(reason, "No.")
+    newest, oldest = ledger.list()
+    assert ["READ_ONLY" in str(oldest.error), "STALE" in str(newest.error)] == [True, True]
+    assert ledger.get("feed").operation == ledger.get("feed1234").operation == newest
+
+
 def test_a_plan_that_delta_would_refuse_keeps_its_own_reason(ledger: History) -> None:
     refused = make_plan(refused=Refused(condition="X", message="Several rows match.", hint=""))
     for _ in range(2):
@@ -399,8 +410,11 @@ def test_an_undo_that_is_not_possible_is_known_until_one_is(ledger: History, tmp
     for error, known in (
         (RefusedError("UNDO_NOT_POSSIBLE", "v6 cannot be restored."), "v6 cannot be restored."),
         (RefusedError("LATER_COMMITS", "Later commits."), "v6 cannot be restored."),
+        (StalePlanError("ANOTHER_COMMIT", "v7 is not the commit."), "v7 is not the commit."),
+        (StalePlanError("ALREADY_UNDONE", "v7 is taken back."), "v7 is taken back."),
+        (StalePlanError("NOT_THERE", "The table is gone."), "The table is gone."),
     ):
-        with pytest.raises(RefusedError):
+        with pytest.raises(EngineError):
             look(ledger, error)
         refused = ledger.get(op_id).undo_refused
         assert refused is not None

@@ -12,7 +12,7 @@ from console.drafts import Draft, read_sql
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
 
-BY_PATH = Choice("path", "a .sql file", "type its path")
+BY_PATH = Choice("path", "another file of SQL", "type its path")
 
 
 def typed_path(typed: str) -> Choice | None:

@@ -150,7 +150,8 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         head += refusal(refused, glyphs)
     if conflicts.true_count:
         rows_matched = count(conflicts.true_count, "target row")
-        text = f"{rows_matched} matched by more than one source row {accuracy_mark('exact', glyphs)}; some of the keys:"
+        text = f"{rows_matched} matched by more than one source row {accuracy_mark('exact', glyphs)}"
+        text += "; some of the keys:" if conflicts.keys else "."
         head.append(sentence(text))
         if conflicts.count != conflicts.true_count:
             head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
@@ -207,7 +208,7 @@ def _writing(plan: Plan) -> list[tuple[str, str]]:
         ("writing", f"{write.join_type} join" if write.join_type else "no join"),
         ("extraOpType", write.extra_op_type),
         ("deletion vectors", "used: a file goes only if all its rows change" if write.deletion_vectors else "not used"),
-        ("change data feed", "written" if write.change_data_feed else "not written"),
+        ("change data feed", plan_summary.change_feed(plan)),
         (
             "unchanged rows",
             "written anew with the files they are in" if write.unmodified_rows_written else "not written again",
