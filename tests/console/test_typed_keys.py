@@ -44,6 +44,7 @@ async def test_keys_that_come_at_once_keep_their_order(backend: FakeBackend, whe
         if where == "filter":
             await operator.sees("applied, kept")
             await operator.press("slash")
+        await operator.until(lambda: isinstance(operator.app.focused, SqlEditor | Input), "the field")
         field = operator.app.focused
         assert isinstance(field, SqlEditor | Input)
         keys = [Key("a", "a"), *[Key("x", "x"), Key("backspace", None)] * 8, Key("c", "c"), Key("left", None)]

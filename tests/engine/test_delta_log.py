@@ -49,7 +49,7 @@ def test_a_file_is_known_however_its_writer_encodes_its_path(spark: Any, tmp_pat
 def test_a_plan_over_files_that_the_log_names_otherwise_is_an_error_and_no_promise(
     spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta_log, "_encoded", lambda path: f"{path}-elsewhere")
+    monkeypatch.setattr(delta_log, "encoded", lambda path: f"{path}-elsewhere")
     spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, 'a' AS v")
     with pytest.raises(EngineError) as raised:
         plan(spark, "MERGE INTO t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE")
