@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from console.dialogs.commit import CommitDialog
 from console.dialogs.part import PartDialog
+from console.places.merge.merge import MergePlace
 from console.widgets.editor import SqlEditor
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -51,6 +52,15 @@ async def test_keys_that_come_at_once_keep_their_order(backend: FakeBackend, whe
         for key in [*keys, Key("b", "b")]:
             operator.app.post_message(Key(key.key, key.character))
         await operator.until(lambda: (field.text if isinstance(field, SqlEditor) else field.value) == "abc", "abc")
+
+
+async def test_a_place_that_has_no_text_yet_may_be_told_of_spark(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        place = MergePlace(2)
+        assert not place.is_composed
+        place.spark_is_starting()
+        place.spark_is_warm()
 
 
 async def test_ctrl_c_in_the_editor_cancels_the_plan_that_is_made(backend: FakeBackend) -> None:

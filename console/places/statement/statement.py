@@ -66,10 +66,13 @@ class StatementPlace(LedgerPlace):
     @override
     def spark_is_starting(self) -> None:
         # that Spark did not answer was of the one before
-        self.pane.validate()
+        if self.is_composed:
+            self.pane.validate()
 
     @override
     def spark_is_warm(self) -> None:
+        if not self.is_composed:
+            return
         if self.pane.plan_is_wanted:
             self.action_plan()
         else:

@@ -76,6 +76,11 @@ class StepsPlace(Place):
         self.operation: Operation | None = None
 
     @property
+    def is_composed(self) -> bool:
+        """Whether the text is there: a place that was gone to before the first frame is told of Spark before it is."""
+        return bool(self.query("#compose-pane"))
+
+    @property
     def pane(self) -> ComposePane:
         return self.query_one("#compose-pane", ComposePane)
 
