@@ -137,7 +137,7 @@ def named(db: DuckDBPyConnection, typed: str) -> Operation:
     if not found:
         found = operations(db, "WHERE plan_id = ? ORDER BY seq DESC LIMIT 1", [prefix])
     if prefix and not found:
-        begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6"
+        begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC"
         found = operations(db, begins, [prefix, prefix])
         if len({one.plan_id for one in found}) == 1 and found[0].plan_id.startswith(prefix):
             # one plan, which was tried before: as by its whole id

@@ -180,6 +180,15 @@ def test_each_refusal_of_a_plan_is_recorded_and_its_id_names_the_newest(ledger: 
     assert ledger.get("feed").operation == ledger.get("feed1234").operation == newest
 
 
+def test_many_tries_of_one_plan_hide_no_other_plan_whose_id_begins_so(ledger: History) -> None:
+    ledger.begin(make_plan("feed0000"), op_id="dd0000000000")
+    for number in range(1, 9):
+        ledger.failed(ledger.begin(make_plan("feed1111"), op_id=f"dd000000000{number}"), "No.")
+    assert ledger.get("feed1").operation.op_id == "dd0000000008"
+    with pytest.raises(EngineError, match="Several operations begin with feed"):
+        ledger.get("feed")
+
+
 def test_a_plan_that_delta_would_refuse_keeps_its_own_reason(ledger: History) -> None:
     refused = make_plan(refused=Refused(condition="X", message="Several rows match.", hint=""))
     for _ in range(2):
