@@ -96,7 +96,7 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatemen
     try:
         merge = analyze(spark, statement)
     except EngineError as error:
-        other = _of_another_source(error)
+        other = of_another_source(error)
         if other is None:
             raise
         raise other from error
@@ -116,12 +116,13 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatemen
         )
 
 
-def _of_another_source(error: EngineError) -> StalePlanError | None:
+def of_another_source(error: EngineError) -> StalePlanError | None:
     """What it means that Spark does not take the statement that was planned, into the table as it was planned."""
-    if is_missing(error):
-        return StalePlanError(GONE, f"What the source reads is not there any more: {error.message}", KEPT_BY_FREEZE)
+    # first, for a field that is not found is none that is gone with its table
     if error.condition.startswith(OTHER_COLUMNS):
         return StalePlanError(CHANGED, f"The source is not what was planned: {error.message}", KEPT_BY_FREEZE)
+    if is_missing(error):
+        return StalePlanError(GONE, f"What the source reads is not there any more: {error.message}", KEPT_BY_FREEZE)
     return None
 
 

@@ -199,22 +199,23 @@ async def test_the_focus_stays_in_a_predicate_that_is_wrong(backend: FakeBackend
         assert not isinstance(operator.app.focused, Input)
 
 
-async def test_a_directory_that_is_none_leaves_nothing_in_the_list(backend: FakeBackend) -> None:
+async def type_in_vain(operator: Operator, backend: FakeBackend, directory: str) -> None:
     backend.errors["find_tables"] = EngineError("PATH_NOT_FOUND", "There is no such directory.")
+    await operator.sees("orders_feed")
+    await operator.press("o", *directory, "enter")
+    await operator.sees("There is no such directory.")
+
+
+async def test_a_directory_that_is_none_leaves_nothing_in_the_list(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
-        await operator.sees("orders_feed")
-        await operator.press("o", *"/nowhere", "enter")
-        await operator.sees("There is no such directory.")
+        await type_in_vain(operator, backend, "/nowhere")
         place = operator.app.screen_stack[0]
         assert not [one for one in place.query_one("#browser").groups if one.is_directory]  # type: ignore[attr-defined]
 
 
 async def test_a_directory_that_could_not_be_opened_is_there_to_be_mended(backend: FakeBackend) -> None:
-    backend.errors["find_tables"] = EngineError("PATH_NOT_FOUND", "There is no such directory.")
     async with console(backend, size=(120, 36)) as operator:
-        await operator.sees("orders_feed")
-        await operator.press("o", *"/lak", "enter")
-        await operator.sees("There is no such directory.")
+        await type_in_vain(operator, backend, "/lak")
         del backend.errors["find_tables"]
         await operator.press("o", *"e", "enter")
         await operator.sees("/lake/ (1)")
