@@ -322,10 +322,13 @@ class SparkBackend(SparkTables):
         return session
 
     def save_plan(self, plan: AnyPlan, path: Path) -> None:
+        from engine.model.errors import EngineError
         from engine.model.plan_file import write_plan
 
         write_plan(path, plan)
         self._sessions.save(plan.plan_id)
+        with contextlib.suppress(EngineError):  # that the plan is not in the ledger was told
+            self._ledger().saved(plan)
 
     def cancel(self, operation_id: str) -> None:
         self._sessions.cancel(operation_id)

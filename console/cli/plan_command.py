@@ -118,6 +118,8 @@ def plan(
                     session.keep()
         finally:
             session.close(keep=keep)
+    if output is not None or as_json:
+        _note_saved(invocation, found)
     code = plan_code(found, check_policy=check_policy, detailed=detailed_exitcode)
     with ending(code):
         if as_json:
@@ -127,6 +129,14 @@ def plan(
             given = None if no_prune or no_checks else (*_each("--param", params), *_each("--expect", expected))
             _print_with_next(invocation, found, file, given, output)
     return code
+
+
+def _note_saved(invocation: Invocation, found: AnyPlan) -> None:
+    """The ledger knows that another program may apply the plan; that the plan is not in the ledger was told."""
+    from engine.model.errors import EngineError
+
+    with suppress(EngineError):
+        invocation.history().saved(found)
 
 
 def _print_with_next(

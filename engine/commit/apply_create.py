@@ -17,6 +17,7 @@ from engine.commit.exactly_once import (
     commit_despite,
     given_up_if_interrupted,
     given_up_if_unknown,
+    operation_of,
     plan_undone,
     refuse_undone,
     traced,
@@ -250,9 +251,9 @@ def _outcome(
     began: float | None = None,
 ) -> Outcome:
     differing = differences(plan, commit, now)
-    if already and history:
-        known = history.find_by_plan(plan.plan_id)
-        op_id = next((one.op_id for one in known if one.status == "applied"), known[0].op_id if known else "")
+    known = operation_of(history, plan.plan_id, commit) if already else None
+    if already:
+        op_id = known.op_id if known else ""
     outcome = Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
@@ -267,7 +268,7 @@ def _outcome(
         deviations=differing,
         duration_ms=round((time.monotonic() - began) * 1000) if began is not None else 0,
     )
-    if history and not already:
+    if history and (not already or (known and known.status != "applied")):  # the ledger knew less than the log does
         history.applied(op_id, outcome)
     return outcome
 

@@ -19,6 +19,7 @@ from engine.commit.exactly_once import (
     given_up_if_interrupted,
     given_up_if_unknown,
     is_conflict,
+    operation_of,
     refusal_is_recorded,
     refuse_undone,
     traced,
@@ -317,8 +318,8 @@ def check_derived(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
 
 
 def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
-    records = history.find_by_plan(plan.plan_id) if history else []
-    op_id = commit.op_id or next((o.op_id for o in records if o.status == "applied"), "")
+    known = operation_of(history, plan.plan_id, commit)
+    op_id = known.op_id if known else commit.op_id or ""
     differing = deviations(plan.promise, commit)
     outcome = Outcome(
         plan_id=plan.plan_id,
@@ -333,7 +334,7 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         metrics=commit.metrics,
         deviations=differing,
     )
-    if history and any(one.op_id == op_id and one.status != "applied" for one in records):
+    if history and known and known.status != "applied":
         history.applied(op_id, outcome)  # the ledger knew less than the log does
     return outcome
 

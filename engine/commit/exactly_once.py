@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from engine.ledger.history import History
+    from engine.model.operation import Operation
     from engine.model.plans import AnyPlan
 
 CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
@@ -114,6 +115,15 @@ def _unknown(error: EngineError, history: History | None) -> EngineError:
     """``error``, whose hint now says that the commit may be there."""
     error.hint = f"{FOUND_OUT if history else LOOK} {error.hint}".strip()
     return error
+
+
+def operation_of(history: History | None, plan_id: str, commit: Commit | None) -> Operation | None:
+    """The operation of the ledger that ``commit`` of the plan is: the one that it names, else one that is applied, else
+    what is planned, which another program has applied. None if the ledger has none."""
+    known = history.find_by_plan(plan_id) if history else []
+    named = [one for one in known if commit is not None and one.op_id == commit.op_id]
+    applied, planned = ([one for one in known if one.status == status] for status in ("applied", "planned"))
+    return next(iter([*named, *applied, *planned]), None)
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:

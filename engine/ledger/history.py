@@ -312,11 +312,16 @@ class History:
 
     def abandoned(self) -> Abandonments:
         """Those of :meth:`running` whose process on this machine is gone, oldest first."""
-        return [one for one in self.unsettled() if not one.elsewhere]
+        return [one for one in self.unsettled() if not (one.elsewhere or one.is_saved)]
 
     def unsettled(self) -> Abandonments:
-        """Those, and the ones of :meth:`running` under another host name, whose process may live."""
+        """Those, the ones of :meth:`running` under another host name, whose process may live, and the plans that were
+        saved, which another program may have applied."""
         return self._store.run(abandoned.unsettled, reading=True) if self.path.exists() else []
+
+    def saved(self, plan: AnyPlan) -> None:
+        """``plan``, which is planned here, was saved: another program may apply it."""
+        self._store.run(lambda db: abandoned.saved(db, plan.plan_id, plan.target.version))
 
     def running_sessions(self) -> set[str]:
         """The Connect sessions in which those of :meth:`running` run, whose fate only they may tell."""

@@ -60,7 +60,7 @@ NOT_COMMITTED: Final = "The program that ran it, or its Spark, is gone, and the 
 @dataclass(frozen=True)
 class Recovered:
     """What became of one operation; "running" if that is unknown. ``why`` that is, or what else was done.
-    ``elsewhere``: it began under another host name."""
+    ``elsewhere``: it began under another host name. ``by_another``: another program applied the plan."""
 
     op_id: str
     table: str
@@ -68,10 +68,12 @@ class Recovered:
     version: int | None = None
     why: str = ""
     elsewhere: bool = False
+    by_another: bool = False
 
 
 def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
-    """Settle the operations whose process is gone, and close the sessions and the clones that they left.
+    """Settle the operations whose process is gone, and the saved plans that another program has applied, and close the
+    sessions and the clones that were left.
 
     A damaged ledger is rebuilt first. What is still unknown stays as it is for the next call. Reads the ledger three
     times if there is nothing to do.
@@ -79,10 +81,10 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
     rebuild(session.spark, history, say)
     recovered = []
     for one in history.unsettled():
-        if one.elsewhere:
-            # its process may commit yet: only a commit settles it
+        if one.elsewhere or one.is_saved:
+            # it may be committed yet: only a commit settles it
             with contextlib.suppress(EngineError):
-                committed = _if_committed(session.spark, history, one, history.get(one.op_id).plan)
+                committed = _if_committed(session.spark, history, one)
                 recovered += [committed] if committed else []
             continue
         if not history.take_over(one.op_id):
@@ -101,6 +103,11 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
 
 def sentence(recovered: Recovered) -> str:
     """What became of it, as a sentence."""
+    if recovered.by_another:
+        return (
+            f"The plan of operation {recovered.op_id} was applied by another program: {recovered.table} has it as "
+            f"v{recovered.version}."
+        )
     by = "under another host name" if recovered.elsewhere else "by a program that is gone"
     begun = f"Operation {recovered.op_id} on {recovered.table} was begun {by}"
     if recovered.status == "applied":
@@ -114,13 +121,13 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
     plan = history.get(one.op_id).plan
     client = _session_of(session, history.path.parent, one)
     if client is None:
-        return _read_log(session.spark, history, one, plan)
+        return _read_log(session.spark, history, one)
     is_applied = False
     try:
         # not under an apply that somebody has begun anew
         with client.turn(_raise_busy):
             ended = end_work(client, one.plan_id, interrupts=not one.given_up)
-            recovered = _read_log(session.spark, history, one, plan, ended=ended)
+            recovered = _read_log(session.spark, history, one, ended=ended)
             is_applied = recovered.status == "applied"
             if plan is not None and not one.given_up:
                 _tidy(client.spark, plan, is_applied)
@@ -191,11 +198,9 @@ def end_work(client: Session, tag: str, *, interrupts: bool = True) -> bool:
     return not blind
 
 
-def _read_log(
-    spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None, *, ended: bool = True
-) -> Recovered:
+def _read_log(spark: SparkSession, history: History, one: Abandoned, *, ended: bool = True) -> Recovered:
     """Write into the ledger what the log shows. Unless the operation has ``ended`` only a commit is final."""
-    if committed := _if_committed(spark, history, one, plan):
+    if committed := _if_committed(spark, history, one):
         return committed
     if not ended:
         raise EngineError(
@@ -222,15 +227,19 @@ def _retention_back(spark: SparkSession, undo: UndoPlan | None, op_id: str) -> s
     return "The retention that it had raised is put back." if is_changed else ""
 
 
-def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered | None:
+def _if_committed(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:
     """Write the operation's commit into the ledger; None if the log has none."""
     if one.kind == "drop":
         return _if_dropped(spark, history, one)
+    # a plan may be long, and most of those that were saved are not applied
+    plan = None if one.is_saved else history.get(one.op_id).plan
     planned = plan.target.version if plan else one.checked
     since = commits_of(spark, one, -1 if planned is None else planned)
-    commit = own_commit(spark, one.table_path, since, one.kind, plan_id=one.plan_id, op_id=one.op_id)
+    op_id = None if one.is_saved else one.op_id
+    commit = own_commit(spark, one.table_path, since, one.kind, plan_id=one.plan_id, op_id=op_id)
     if commit is None:
         return None
+    plan = plan or history.get(one.op_id).plan
     outcome = _outcome(one, plan, commit, since)
     if isinstance(plan, Plan):
         drop_own(spark, plan)
@@ -241,7 +250,7 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
         history.applied(one.op_id, outcome, at)
     else:
         history.undone(one.op_id, outcome, at)
-    return Recovered(one.op_id, one.table, "applied", commit.version, elsewhere=one.elsewhere)
+    return Recovered(one.op_id, one.table, "applied", commit.version, elsewhere=one.elsewhere, by_another=one.is_saved)
 
 
 def _committed_at(spark: SparkSession, one: Abandoned, version: int, newest: int) -> str | None:
@@ -291,7 +300,7 @@ def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commi
 def _outcome(one: Abandoned, plan: AnyPlan | None, commit: Commit, since: tuple[Commit, ...]) -> Outcome:
     if not isinstance(plan, Plan):
         return outcome_of_commit(commit, one.plan_id, one.op_id, one.table)
-    checked = one.checked if one.checked is not None else commit.read_version
+    checked = commit.read_version if one.is_saved or one.checked is None else one.checked
     newer = tuple(commit_line(c) for c in since if checked is not None and c.version <= checked)
     version = plan.target.version if checked is None else checked
     return outcome_of(plan, one.op_id, Staleness("disjoint" if newer else "fresh", version, newer), commit)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.model.errors import ENDS_ALL, CancelledError, EngineError, UnreachableError
+from engine.spark.metastore_error import metastore_error
 from engine.spark.store_errors import STORE_CODES, store_error
 from engine.sql.names import without_ours
 from engine.sql.positions import place_in
@@ -184,9 +185,10 @@ def refused_while_planning(text: str, sql: str) -> EngineError:
 
 
 def _of_store(chain: Sequence[ChainLink]) -> EngineError | None:
-    """What a store's client said, which has no class: a word of a classified error may be the name of a column."""
+    """What the client of a store or a metastore said, which has no class: a word of a classified error may be the name
+    of a column."""
     texts = [one.text for one in chain if not one.condition or one.condition.startswith(WRAPPERS)]
-    return store_error("\n".join(texts))
+    return metastore_error("\n".join(texts)) or store_error("\n".join(texts))
 
 
 def as_error(chain: Sequence[ChainLink], sql: str, unnamed: str) -> EngineError:

@@ -121,6 +121,51 @@ def test_a_damaged_ledger_is_read_anew_from_the_tables_logs(session: Any, schema
     assert ledger.get(kept.op_id).outcome.metrics == kept.metrics  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("statement", "version"),
+    [
+        ("MERGE INTO t USING (SELECT 2 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *", 1),
+        ("CREATE OR REPLACE TABLE t USING delta AS SELECT 2 AS id", 1),
+    ],
+)
+def test_a_saved_plan_that_another_program_applied_is_found(
+    session: Any, schema: str, ledger: History, tmp_path: Path, statement: str, version: int
+) -> None:
+    spark = session.spark
+    spark.sql(f"CREATE TABLE {schema}.t (id INT) USING delta")
+    made = plan_any(spark, statement.replace(" t ", f" {schema}.t ", 1))
+    op_id = ledger.record_planned(made)
+    ledger.saved(made)
+    assert recover(session, ledger) == (), "nobody has applied it yet"
+    theirs = apply(spark, made, history=History(tmp_path / "theirs.duckdb"))
+    (found,) = recover(session, ledger)
+    assert (found.op_id, found.status, found.version) == (op_id, "applied", version)
+    assert "was applied by another program" in sentence(found)
+    detail = ledger.get(op_id)
+    assert (detail.operation.status, detail.operation.version, detail.operation.kept) == ("applied", version, True)
+    assert detail.outcome is not None
+    assert detail.outcome.metrics == theirs.metrics
+    assert recover(session, ledger) == ()
+    undone = undo(spark, plan_undo(spark, detail), history=ledger)
+    assert undone.kept
+    assert ledger.get(op_id).operation.status == "undone"
+
+
+def test_a_plan_that_is_applied_again_is_known_by_who_planned_it(
+    session: Any, schema: str, ledger: History, tmp_path: Path
+) -> None:
+    spark = session.spark
+    spark.sql(f"CREATE TABLE {schema}.t (id INT) USING delta")
+    made = plan(
+        spark, f"MERGE INTO {schema}.t t USING (SELECT 2 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    )
+    op_id = ledger.record_planned(made)
+    apply(spark, made, history=History(tmp_path / "theirs.duckdb"))
+    again = apply(spark, made, history=ledger)
+    assert (again.already_applied, again.op_id) == (True, op_id)
+    assert [one.status for one in ledger.list()] == ["applied"]
+
+
 def test_what_runs_on_another_server_is_left_to_that(session: Any, ledger: History) -> None:
     op_id = abandoned(ledger, "default.t", "file:/nowhere/t", Whereabouts("spark.example.org:15002", "s", "u"))
     (found,) = recover(session, ledger)

@@ -119,6 +119,21 @@ def test_one_process_alone_finds_out_what_became_of_an_abandoned_operation(ledge
     assert ledger.abandoned() == []
 
 
+def test_of_what_is_planned_the_newest_that_were_saved_may_be_applied_elsewhere(ledger: History) -> None:
+    plans = [make_plan(f"plan-{number}") for number in range(12)]
+    for plan in plans:
+        ledger.record_planned(plan)
+    assert ledger.unsettled() == [], "nobody else has it"
+    for plan in plans:
+        ledger.saved(plan)
+    applied = ledger.begin(plans[11])
+    ledger.applied(applied, make_outcome(applied))
+    saved = ledger.unsettled()
+    assert [one.plan_id for one in saved] == [f"plan-{number}" for number in range(1, 11)]
+    assert {(one.is_saved, one.checked) for one in saved} == {(True, plans[0].target.version)}
+    assert ledger.abandoned() == [], "none was begun"
+
+
 def test_begin_with_an_id(ledger: History) -> None:
     plan = make_plan()
     older = ledger.record_planned(plan)

@@ -55,6 +55,15 @@ def keys_of(store: Store) -> dict[str, str]:
     }
 
 
+def program_in(folder: Path) -> Path:
+    """``folder``, with a ``deltamerge-console`` in it that a Shell finds."""
+    program = folder / "bin" / "deltamerge-console"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from console.cli import main; main()" "$@"\n')
+    program.chmod(0o700)
+    return folder
+
+
 @pytest.fixture(scope="module", params=["S3Proxy", pytest.param("MinIO", marks=pytest.mark.minio)])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     start = s3proxy if request.param == "S3Proxy" else minio
@@ -64,11 +73,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def shell(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    folder = tmp_path_factory.mktemp("lakehouse")
-    program = folder / "bin" / "deltamerge-console"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from console.cli import main; main()" "$@"\n')
-    program.chmod(0o700)
+    folder = program_in(tmp_path_factory.mktemp("lakehouse"))
     home = folder / "home"
     yield Shell(home, folder, keys_of(store))
     stop_server(home)
