@@ -38,6 +38,7 @@ LONGEST = (
     "test_should_materialize_source.py",
     "test_fidelity.py",
     "test_store_s3.py",
+    "test_metastore.py",
     "test_undo_possible.py",
     "test_outages.py",
     "test_log_store.py",

@@ -52,7 +52,8 @@ def _none(pattern: str | None) -> str:
     if pattern is None:
         return "No table."
     if not is_path(pattern):
-        return f"No table is like {visible(pattern)}."
+        of_schema = "" if "." in pattern or "*" in pattern else f" The tables of a schema: {visible(pattern)}.*"
+        return f"No table is like {visible(pattern)}.{of_schema}"
     left_out = f"Folders whose name begins with . or _, and those more than {MAX_DEPTH} levels down, are not searched."
     return f"No Delta table was found in {visible(pattern)}. {left_out}"
 

@@ -2,7 +2,8 @@
 
 A real MinIO, which names each request to a webhook of ours, behind a proxy that delays each request. Of a warm plan, of
 the plain MERGE of the same statement and of the apply of a plan: requests by what they ask and of which object, and
-seconds. Where DELTAMERGE_MINIO names no binary, MinIO is built with Go.
+seconds. ``--commits N`` gives each table so many more commits, none in a checkpoint, and looks at its first plan too.
+Where DELTAMERGE_MINIO names no binary, MinIO is built with Go.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ class Delay:
 
 
 @contextmanager
-def audited_store() -> Iterator[tuple[Audit, Delay]]:
+def audited_store() -> Iterator[tuple[Store, Audit, Delay]]:
     """MinIO with an empty bucket; the variables of this process name it as the store of S3, behind the proxy."""
     with tempfile.TemporaryDirectory(prefix="deltamerge-benchmark-") as folder:
         stores: list[Store] = []
@@ -146,7 +147,7 @@ def audited_store() -> Iterator[tuple[Audit, Delay]]:
             store.request("PUT", f"/{BUCKET}")
             delay = Delay(store.endpoint)
             os.environ.update({**keys_of(store), "AWS_ENDPOINT_URL_S3": delay.endpoint})
-            yield audit, delay
+            yield store, audit, delay
         audit.close()
 
 
@@ -167,10 +168,24 @@ CASES = (
 def build(spark: Any, name: str) -> str:
     table = f"delta.`s3a://{BUCKET}/{name}`"
     spark.sql(
-        f"CREATE OR REPLACE TABLE {table} USING delta AS "
+        f"CREATE OR REPLACE TABLE {table} USING delta TBLPROPERTIES (delta.checkpointInterval = 1000000) AS "
         f"SELECT /*+ REPARTITION_BY_RANGE({FILES}, id) */ id, 'old' AS v FROM range({ROWS})"
     ).collect()
     return table
+
+
+def lengthen(store: Store, name: str, commits: int) -> None:
+    """Commits that change no row, as a stream makes them: each names its transaction."""
+    for version in range(1, commits + 1):
+        at = 1_700_000_000_000 + version
+        actions = [
+            {"commitInfo": {"timestamp": at, "operation": "STREAMING UPDATE", "operationParameters": {}}},
+            {"txn": {"appId": "a-stream", "version": version, "lastUpdated": at}},
+        ]
+        body = "".join(json.dumps(one) + "\n" for one in actions).encode()
+        status, answer = store.request("PUT", f"/{BUCKET}/{name}/_delta_log/{version:020}.json", body)
+        if status != 200:
+            raise RuntimeError(answer.decode())
 
 
 def merge(table: str, case: Case) -> str:
@@ -194,20 +209,44 @@ def row(name: str, what: str, latency: int, seconds: float, requests: Counter[st
     return f"| {name} | {latency} | {what} | {seconds:.2f} | {ratio} | {requests.total()} | {kinds} |"
 
 
-def compare(spark: Any, audit: Audit, delay: Delay, case: Case, latency: int, rounds: int) -> None:
+@dataclass(frozen=True)
+class Bench:
+    """``commits`` is how many each table gets beside its first."""
+
+    spark: Any
+    store: Store
+    audit: Audit
+    delay: Delay
+    commits: int = 0
+
+    def build(self, name: str) -> str:
+        table = build(self.spark, name)
+        lengthen(self.store, name, self.commits)
+        return table
+
+
+def compare(bench: Bench, case: Case, latency: int, rounds: int) -> None:
     """Prints the rows of a case: the best of ``rounds`` by seconds."""
     from engine import apply, plan
 
+    spark, audit, delay = bench.spark, bench.audit, bench.delay
     best: dict[str, tuple[float, Counter[str]]] = {}
     for number in range(rounds):
         names = [f"{what}-{latency}-{number}-{uuid.uuid4().hex[:6]}" for what in ("plain", "looked-at")]
         delay.seconds = 0
-        plain, looked_at = (build(spark, name) for name in names)
-        plan(spark, merge(looked_at, case))  # its state is in memory then, as is that of a table that is browsed
-        spark.sql(f"SELECT count(*) FROM {plain}").collect()
+        plain, looked_at = (bench.build(name) for name in names)
+        runs = {}
+        if bench.commits:
+            delay.seconds = latency / 1000
+            runs["the first plan"] = measured(audit, lambda: plan(spark, merge(looked_at, case)))[:2]  # noqa: B023
+            runs["the first query"] = measured(audit, lambda: spark.sql(f"SELECT count(*) FROM {plain}").collect())[:2]  # noqa: B023
+        else:
+            # its state is in memory then, as is that of a table that is browsed
+            plan(spark, merge(looked_at, case))
+            spark.sql(f"SELECT count(*) FROM {plain}").collect()
         delay.seconds = latency / 1000
         seconds, requests, promise = measured(audit, lambda: plan(spark, merge(looked_at, case)))  # noqa: B023
-        runs = {"plan": (seconds, requests)}
+        runs["plan"] = (seconds, requests)
         runs["MERGE"] = measured(audit, lambda: spark.sql(merge(plain, case)).collect())[:2]  # noqa: B023
         runs["apply"] = measured(audit, lambda: apply(spark, promise))[:2]  # noqa: B023
         for what, run in runs.items():
@@ -220,14 +259,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latency", type=int, nargs="+", default=[0, 30], help="milliseconds")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--commits", type=int, default=0, help="more commits in the log of each table")
     options = parser.parse_args()
-    with audited_store() as (audit, delay), own_server(store="s3") as (session, _):
+    with audited_store() as (store, audit, delay), own_server(store="s3") as (session, _):
         for _ in range(2):
-            compare(session.spark, audit, delay, CASES[0], 0, 1)  # warms up
+            compare(Bench(session.spark, store, audit, delay), CASES[0], 0, 1)  # warms up
         print(f"\n| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")
         for latency in options.latency:
-            for case in CASES:
-                compare(session.spark, audit, delay, case, latency, options.rounds)
+            for case in CASES[: 1 if options.commits else None]:
+                compare(Bench(session.spark, store, audit, delay, options.commits), case, latency, options.rounds)
 
 
 if __name__ == "__main__":
