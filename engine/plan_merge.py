@@ -25,7 +25,7 @@ from engine.merge.should_materialize_source import should_materialize_source
 from engine.merge.source_plan import SourcePlan, refuse_with_left_outside
 from engine.merge.stage_source import drop_staged, without_staged
 from engine.merge.subquery_values import subquery_values
-from engine.merge.volatile_parts import volatile_behind
+from engine.merge.volatile_parts import volatile_source
 from engine.model.checks import Checks
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.model.plan import Plan, PlanningState, Refused, Remark
@@ -222,7 +222,7 @@ def described_source(spark: SparkSession, analysis: Analysis) -> tuple[SourcePla
     query = analysis.source.result()
     refuse_with_left_outside(merge.plan.analyzed, query.with_read)
     text = merge.statement.before_select + merge.source_sql
-    return replace(query, volatile=volatile_behind(spark, text, query.analyzed, around.functions)), around
+    return replace(query, volatile=volatile_source(spark, text, query.analyzed, around.functions)), around
 
 
 def state_of(

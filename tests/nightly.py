@@ -293,6 +293,7 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_volatile_parts.py::test_a_source_that_asks_the_time_is_merged_as_it_was_previewed": 1,
     "engine/test_volatile_parts.py::test_a_subquery_that_asks_the_time_is_unknown_and_can_be_applied": 0,
     "engine/test_volatile_parts.py::test_aes_encrypt_is_random_though_spark_calls_it_deterministic": 0,
+    "engine/test_volatile_parts.py::test_rows_that_a_limit_takes_as_they_come_are_merged_as_they_were_previewed": 2,
     "engine/test_with_recursive.py::test_what_delta_finds_is_planned": 0,
     "lakehouse/test_metastore.py::test_a_table_that_another_console_moves_is_not_taken_for_the_one_that_was_planned": 0,
     "lakehouse/test_store_s3.py::test_other_static_settings_are_refused_and_another_profile_has_a_server_beside": 0,

@@ -35,6 +35,14 @@ SAMPLED = "TABLESAMPLE"
 SAMPLE = re.compile(r"\bSample (?!0\.0, 1\.0,)\S+, \S+, (?:true|false)(?!, -?\d+, [A-Z])")
 """Some rows of a table, drawn anew each time: without the seed of a REPEATABLE. Spark 4.0 and 4.1 print a seed for
 each, so that nothing tells whether one was given."""
+LIMITED = "LIMIT without ORDER BY"
+UNORDERED_LIMIT = re.compile(
+    r"^[\s:|+-]*(?:LocalLimit|Offset) [^\n]*\n"
+    r"(?:[\s:|+-]*(?:Project|SubqueryAlias|LocalLimit|Offset)\b[^\n]*\n)*"
+    r"[\s:|+-]*(?!Project|SubqueryAlias|LocalLimit|Offset|Sort \[[^\n]*\], true|Aggregate (?![^\n]*\], \[))\w",
+    re.MULTILINE,
+)
+"""Some rows, which Spark takes as they come: no ORDER BY is below, nor one row of an aggregate without GROUP BY."""
 CAST_TIME = re.compile(rf"\bcast\(\s*({SPECIAL_TIME.pattern})\s* as (?:timestamp|date)", re.IGNORECASE)
 
 
@@ -81,6 +89,13 @@ def volatile_subquery(spark: SparkSession, before: str, text: str) -> tuple[str,
         return tuple(sorted(parts))
     query = f"{before}SELECT * FROM {text}"
     return volatile_behind(spark, query, explain(spark, query).analyzed, user_functions(spark))
+
+
+def volatile_source(spark: SparkSession, sql: str, analyzed: str, user: Iterable[str]) -> tuple[str, ...]:
+    """:func:`volatile_behind` of the source of a MERGE, which reads it twice, and its columns alone: a LIMIT may take
+    other rows each time. Raises EngineError."""
+    limited = (LIMITED,) if UNORDERED_LIMIT.search(analyzed) else ()
+    return (*volatile_behind(spark, sql, analyzed, user), *limited)
 
 
 def _cast(printed: str) -> frozenset[str]:

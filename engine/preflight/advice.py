@@ -83,7 +83,7 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
     if volatile:
         yield Remark(
             code="VOLATILE_SOURCE",
-            sentence="The source gives other rows each time it is read; only the frozen rows are what you see.",
+            sentence="The source may give other rows each time it is read; only the frozen rows are what you see.",
             evidence=", ".join(volatile),
         )
     conditions = (statement.condition, *(one.condition or "" for one in statement.clauses))

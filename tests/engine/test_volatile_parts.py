@@ -43,6 +43,29 @@ def test_a_source_that_asks_the_time_is_merged_as_it_was_previewed(shop: Any, so
 
 
 @pytest.mark.parametrize(
+    ("source", "is_limited"),
+    [
+        ("(SELECT id, v FROM src LIMIT 1)", True),
+        ("(SELECT id, v FROM (SELECT * FROM src OFFSET 0) AS x)", True),
+        ("(WITH c AS (SELECT id FROM src LIMIT 5) SELECT id, 'new' AS v FROM c)", True),
+        ("(SELECT id, v FROM src SORT BY id LIMIT 1)", True),
+        ("(SELECT id, v FROM src ORDER BY upper(v), id LIMIT 1 OFFSET 0)", False),
+        ("(SELECT max(id) AS id, 'new' AS v FROM src LIMIT 1)", False),
+        ("(SELECT id, max(v) AS v FROM src GROUP BY id LIMIT 1)", True),
+        ("(SELECT id, 'LocalLimit 1' AS v FROM src)", False),
+    ],
+)
+def test_rows_that_a_limit_takes_as_they_come_are_merged_as_they_were_previewed(
+    shop: Any, source: str, is_limited: bool
+) -> None:
+    merge_plan = plan(shop, merge(source))
+    assert merge_plan.source.volatile == (("LIMIT without ORDER BY",) if is_limited else ())
+    is_frozen = merge_plan.session.source_view in "".join(one.text for one in merge_plan.splices)
+    assert is_frozen or not is_limited
+    assert apply(shop, merge_plan).kept
+
+
+@pytest.mark.parametrize(
     ("sampled", "is_drawn"),
     [
         ("TABLESAMPLE (30 PERCENT)", True),
