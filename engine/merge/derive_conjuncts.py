@@ -214,7 +214,11 @@ def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> 
     )
     condition = " AND ".join((f"({merge.statement.condition}\n)", *(one.text for one in added)))
     return dataclasses.replace(
-        merge, statement=dataclasses.replace(merge.statement, condition=condition), on=(*merge.on, *added)
+        merge,
+        statement=dataclasses.replace(merge.statement, condition=condition),
+        on=(*merge.on, *added),
+        # a column compared with a constant of its type
+        harmless=merge.harmless | {one.text for one in added},
     )
 
 

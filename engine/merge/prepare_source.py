@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,11 @@ from engine.merge.should_materialize_source import STORAGE_LEVEL
 from engine.merge.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.merge.stage_source import stage_source
 from engine.model.browse import Column
-from engine.model.errors import UnreachableError
+from engine.model.errors import ENDS_ALL, EngineError, UnreachableError
 from engine.model.plan import Decision
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import ONE_JOB, confs_set, read_confs
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import WITHOUT_CLASS, translate
 from engine.sql.names import quote
 from engine.sql.sql_text import names_in
 from engine.table.commits import version_read
@@ -70,8 +70,25 @@ class PreparedSource:
     staged: str | None = None
 
 
+MAY_NOT_NEED = "A plan computes the source for every row; the MERGE may leave this one out, and run."
+"""Where Delta does not materialize the source, it computes it in its own join, after what ON and WHEN rule out."""
+
+NOT_OF_VALUES = (*WITHOUT_CLASS, *ENDS_ALL, "MATERIALIZE_SOURCE", "FAILED_READ_FILE", "DELTA_")
+
+
 def new_view_name() -> str:
     return f"deltamerge_source_{uuid.uuid4().hex[:12]}"
+
+
+@contextlib.contextmanager
+def said_of_rows_that_merge_may_not_need(decision: Decision) -> Iterator[None]:
+    """What cannot be computed of a source that Delta does not materialize says that Delta may not compute it."""
+    try:
+        yield
+    except EngineError as error:
+        if not (decision.materialize or error.condition.startswith(NOT_OF_VALUES)):
+            error.hint = f"{error.hint} {MAY_NOT_NEED}".strip()
+        raise
 
 
 def prepare_source(
@@ -102,7 +119,8 @@ def prepare_source(
     read = staged or table
     pinned_id = table_id(spark, read) if read else None
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
-    checkpoint(spark, query, level, view)
+    with said_of_rows_that_merge_may_not_need(decision):
+        checkpoint(spark, query, level, view)
     columns = used_columns(merge)
     # in the join a row has its id and the number of its insert clause beside
     sizes = (size_item(columns), size_item(joined_columns(merge), more=2))

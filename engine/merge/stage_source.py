@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import EngineError, UnreachableError
 from engine.model.plan import Plan
 from engine.spark.checkpoint import out_of_disk
+from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of
 from engine.spark.session_state import untagged
 from engine.spark.spark_errors import translate
@@ -24,6 +25,13 @@ from engine.table.table_state import qualified_name, table_id
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+AS_THEY_ARE = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+}
+"""By the session's own the table would hold other dates and times than the source, or none of the old calendar: the
+MERGE would match other rows. What they make of rows that it writes: engine.preflight.written_times."""
 COMMENT = "The frozen source of a MERGE that was planned and is not applied yet"
 
 
@@ -51,8 +59,8 @@ def is_nameless(target: Relation) -> bool:
 
 
 def stage_source(spark: SparkSession, query: str, table: str) -> None:
-    """Write the rows of ``query`` into ``table``, once. Raises ``FREEZE_UNSUPPORTED_TYPE``, or Delta's own error, where
-    it takes no such columns."""
+    """Write the rows of ``query`` into ``table``, once, whatever the session's confs make of values that are written.
+    Raises ``FREEZE_UNSUPPORTED_TYPE``, or Delta's own error, where it takes no such columns."""
     for field in schema_of(spark, query).fields:
         types = sorted(types_in(field.dataType))
         # a NULL without a type is stored as a column alone
@@ -74,9 +82,13 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
     try:
         # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them
         spark.sql(f"CREATE TABLE {table} {properties} AS SELECT * FROM ({query}) LIMIT 0").collect()
-        spark.sql(f"INSERT INTO {table} SELECT * FROM ({query})").collect()
+        with confs_set(spark, AS_THEY_ARE):
+            spark.sql(f"INSERT INTO {table} SELECT * FROM ({query})").collect()
     except Exception as error:
-        raise out_of_disk(error) or translate(error) from error
+        raised = out_of_disk(error) or translate(error)
+        if not raised.hint:
+            raised.hint = "Plan without --freeze, which keeps the source in a Delta table."
+        raise raised from error
 
 
 def drop_staged(spark: SparkSession, table: str | None, after: BaseException | None = None) -> None:

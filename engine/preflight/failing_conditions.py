@@ -44,7 +44,7 @@ def failing_condition(
     clauses = merge.statement.not_matched if inserts_only else merge.statement.clauses
     conditions = [clause.condition for clause in clauses if clause.condition]
     # the keys of ON are computed for every row that is joined, whatever else ON says of it
-    texts = conditions if inserts_only else [*conditions, merge.statement.condition]
+    texts = conditions if inserts_only else [*conditions, *(one.text for one in merge.on)]
     if not (inserts_only or matches.touched) or not any(merge.may_raise(one) for one in texts):
         return None
     rows = _new_rows(merge, source, matches, write) if inserts_only else _joined_rows(merge, source, matches, write)

@@ -10,6 +10,7 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.plan_merge import plan
+from engine.preflight import failing_conditions
 from tests.conftest import own_schema
 from tests.engine.fidelity import refused_by_delta
 from tests.engine.some import some
@@ -140,3 +141,11 @@ def test_of_several_inserts_each_condition_is_computed_for_each_new_row(spark: A
     assert looked.refused.condition == "CAST_INVALID_INPUT"
     with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
         spark.sql(text).collect()
+
+
+def test_bounds_that_are_derived_fail_for_no_row(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each plan with bounds would run the join of the write, which opens every file of the table."""
+    spark.sql("CREATE TABLE wide USING delta AS SELECT /*+ REPARTITION_BY_RANGE(4, id) */ id, 0 AS v FROM range(400)")
+    monkeypatch.setattr(failing_conditions, "collected", lambda *_: pytest.fail("nothing may fail here"))
+    looked = plan(spark, "MERGE INTO wide t USING (SELECT 7 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert [one.text for one in looked.scan.derived] == ["t.id = 7"]

@@ -118,6 +118,33 @@ def test_a_change_data_feed_is_kept_where_each_new_table_gets_one(shop: Any) -> 
         assert apply(shop, looked).kept
 
 
+@pytest.mark.parametrize(
+    ("key", "confs"),
+    [
+        ("TIMESTAMP'2024-01-01 00:00:00.000001'", {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MILLIS"}),
+        ("DATE'1582-10-10'", {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY"}),
+        ("DATE'1582-10-10'", {"spark.sql.parquet.datetimeRebaseModeInWrite": "EXCEPTION"}),
+        (
+            "TIMESTAMP'1582-10-10 00:00:00'",
+            {
+                "spark.sql.parquet.outputTimestampType": "INT96",
+                "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
+            },
+        ),
+    ],
+)
+def test_the_source_is_kept_as_it_is_whatever_the_session_makes_of_times_that_it_writes(
+    shop: Any, key: str, confs: dict[str, str]
+) -> None:
+    shop.sql(f"CREATE TABLE old USING delta AS SELECT {key} AS k, 1 AS v")
+    shop.sql(f"CREATE TABLE due USING delta AS SELECT {key} AS k")
+    with confs_set(shop, confs):
+        looked = frozen(shop, "MERGE INTO old t USING due s ON t.k = s.k WHEN MATCHED THEN DELETE")
+        assert looked.promise["numTargetRowsDeleted"] == 1
+        assert apply(shop, looked).kept
+    assert shop.sql("SELECT count(*) FROM old").collect()[0][0] == 0
+
+
 def test_a_source_without_rows_is_kept_too(shop: Any, elsewhere: Any) -> None:
     source = f"(SELECT * FROM {RANDOM} WHERE id < 0)"
     looked = frozen(
