@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from textual.app import SystemCommand
 
 from console.words.format import local_time, short_id
-from console.words.outcome_sentences import kind
+from console.words.outcome_sentences import kind, status
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def jumps(
     for one in operations:
         title = f"History: {table_name(one.table)} {local_time(one.started_at, seconds=False)} {kind(one)}"
         ids = f"plan {short_id(one.plan_id)} {visible(one.op_id)}"
-        yield _jump(f"{title} {one.status} {ids}", "Show this operation", partial(_show_operation, shell, one.op_id))
+        yield _jump(f"{title} {status(one)} {ids}", "Show this operation", partial(_show_operation, shell, one.op_id))
 
 
 def _jump(title: str, help: str, run: Callable[[], None]) -> SystemCommand:
@@ -63,7 +63,7 @@ def _tables(shell: Shell, places: Sequence[Place]) -> Iterable[str]:
 
 def _open_table(shell: Shell, name: str) -> None:
     place = cast("TablesPlace", shell.go_to("tables"))
-    place.call_after_refresh(place.open_table, name)
+    place.call_after_refresh(place.open_from_elsewhere, name)
 
 
 def _show_operation(shell: Shell, op_id: str) -> None:

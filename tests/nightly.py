@@ -245,7 +245,7 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_stage_source.py::test_a_source_without_rows_is_kept_too": 0,
     "engine/test_stage_source.py::test_a_target_by_its_path_has_it_in_the_current_schema": 0,
     "engine/test_stage_source.py::test_it_is_beside_the_target_or_refused": 0,
-    "engine/test_stage_source.py::test_the_source_is_kept_as_it_is_whatever_the_session_makes_of_times_that_it_writes": 1,
+    "engine/test_stage_source.py::test_the_source_is_kept_as_it_is_whatever_the_session_does_to_times": 1,
     "engine/test_stage_source.py::test_one_that_is_gone_or_another_is_refused": 1,
     "engine/test_stage_source.py::test_what_stands_before_the_merge_runs_again_in_another_schema": 0,
     "engine/test_stage_source.py::test_without_it_they_are_refused_there": 0,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="P.json|FILE.sql|-", shell_complete=files)
 @click.option("--yes", is_flag=True, help="Commit without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help="A warning, or expect:NAME. May be repeated.")
-@click.option("--verify", is_flag=True, help="Check the expectations on the committed version. Exit 7 if one fails.")
+@click.option("--verify", is_flag=True, help="Check the expectations on what was committed. Exit 7 if one fails.")
 @click.option("--undo-on-failure", is_flag=True, help="--verify, and take the commit back if one fails.")
 @expect_option
 @planning_options

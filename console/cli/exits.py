@@ -24,7 +24,7 @@ CANCELLED: Final = 130
 MEANINGS: Final = {
     DONE: "done",
     FAILED: "failed, or planned and Delta would refuse the statement",
-    CHANGES: "the plan changes something (only with --detailed-exitcode)",
+    CHANGES: "the plan would commit something (only with --detailed-exitcode)",
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan or the undo is stale, or it is taken back already",
     REFUSED: "not confirmed, or refused by policy, by an expectation, or by a plan that Delta would refuse",

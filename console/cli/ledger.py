@@ -20,8 +20,8 @@ from console.words.outcome_sentences import (
     past_rehearsal,
     read,
     rehearsed_as,
+    status,
     taken_back,
-    without_commit,
 )
 from console.words.undo_sentences import overwritten, refused
 from console.words.visible import table_name, visible
@@ -99,17 +99,13 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
 
     bad, mind = (signs.error, ERROR), (signs.warning, WARNING)
     looks = {"applied": (signs.ok, OK), "running": (signs.dot, WARNING), "failed": bad, "not_committed": bad}
-    looks |= {"refused": bad, "undone": mind, "overwritten": mind}
-    if one.status == "lost":
-        return Text(f"{signs.error} LOST", ERROR)
+    looks |= {"refused": bad, "lost": bad, "undone": mind, "overwritten": mind}
     sign, style = looks.get(one.status, (signs.dot, QUIET))
     if one.status == "applied" and one.kept is False:
-        return Text(f"{signs.error} applied, DEVIATED", ERROR)
-    kept = ", kept" if one.status == "applied" and one.kept else ""
-    if one.committed_nothing:
-        sign, style = (sign, style) if one.registered else (signs.off, QUIET)
-        return Text(f"{sign} {without_commit(one)}", style)
-    return Text(f"{sign} {one.status.replace('_', ' ')}{kept}", style)
+        sign, style = bad
+    elif one.committed_nothing and not one.registered:
+        sign, style = signs.off, QUIET
+    return Text(f"{sign} {status(one)}", style)
 
 
 def _then(found: OperationDetail) -> str:

@@ -63,7 +63,7 @@ def planning_options(command: Command) -> Command:
     "--check-policy", is_flag=True, help="Exit 6 where the policy refuses it. The plan is saved all the same."
 )
 @click.option("--changes", is_flag=True, help="Also say what changes by column. Costs one more join.")
-@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan changes something.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan would commit something.")
 @click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
 @expect_option
 @planning_options

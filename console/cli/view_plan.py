@@ -94,7 +94,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     else:
         effect = (glyphs.ok, OK) if plan.changes_something else (glyphs.points_to, POINTER)
         yield signed(*effect, plan_summary.counts(plan, glyphs.dot))
-        loud = (glyphs.warning, WARNING) if plan_summary.rewrites_all(plan) else (glyphs.points_to, POINTER)
+        loud = (glyphs.warning, WARNING) if plan_summary.rewrites_much(plan) else (glyphs.points_to, POINTER)
         yield signed(*loud, plan_summary.rewrite(plan))
         if evolves := evolution(plan):
             yield signed(glyphs.warning, WARNING, evolves)

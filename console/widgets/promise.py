@@ -27,7 +27,7 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
         Column("metric"),
         Column("promised", align="right", fit=fit),
         Column("actual", align="right", fit=fit),
-        Column("", failed=lambda at: DEVIATED in (rows[at][-1] or "")),
+        Column("", name="kept", failed=lambda at: DEVIATED in (rows[at][-1] or "")),
     ]
     promised = plan_summary.promise(plan) if plan is not None else dict(outcome.promise) if outcome is not None else {}
     actual = dict(outcome.metrics) if outcome is not None else {}

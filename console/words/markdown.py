@@ -61,7 +61,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield from _conflicts(plan)
     else:
         yield f"- {'✅ ' if plan.changes_something else ''}**{plan_summary.counts(plan)}**"
-        loud = "⚠️ " if plan_summary.rewrites_all(plan) else ""
+        loud = "⚠️ " if plan_summary.rewrites_much(plan) else ""
         yield f"- {loud}{plain(plan_summary.rewrite(plan))}"
         if evolves := evolution(plan):
             yield f"- ⚠️ {plain(evolves)}"

@@ -80,6 +80,19 @@ def without_commit(one: Operation) -> str:
     return "registered" if one.registered else NO_COMMIT
 
 
+def status(one: Operation) -> str:
+    """The status in words; a commit says as well whether it kept its promise."""
+    if one.program_gone:
+        return "program gone"
+    if one.status == "lost":
+        return "LOST"
+    if one.committed_nothing:
+        return without_commit(one)
+    if one.status == "applied" and one.kept is not None:
+        return "applied, kept" if one.kept else "applied, DEVIATED"
+    return one.status.replace("_", " ")
+
+
 def nothing_committed(plan: AnyPlan) -> str:
     """What applying a plan did that made no version."""
     if plan.kind == "create_table" and plan.registers:

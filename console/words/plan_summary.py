@@ -194,7 +194,8 @@ def dedupe(plan: Plan) -> list[str]:
 
 def staged(table: str) -> str:
     """Where ``plan --freeze`` keeps the source."""
-    return f"its source is kept in {visible(table)} until the plan is applied; where it never is, drop that table"
+    until = "until the plan is applied or found stale; where it never is, drop that table"
+    return f"its source is kept in {visible(table)} {until}"
 
 
 def is_materialized(plan: Plan) -> bool:
@@ -286,6 +287,12 @@ def rewrites_all(plan: Plan) -> bool:
     """Whether each file of the table is written anew, if there are several."""
     files = len(plan.find_touched_files.files)
     return 1 < files == plan.target.num_files and not plan.write.deletion_vectors
+
+
+def rewrites_much(plan: Plan) -> bool:
+    """Whether a warning is due: the whole table is written anew, or files are and no row of them changes."""
+    changes = any(plan.promise.get(metric) != 0 for metric in (UPDATED, INSERTED, DELETED))
+    return rewrites_all(plan) or bool(rewritten_files(plan) and not changes)
 
 
 def by_severity(warnings: Sequence[Remark]) -> tuple[list[Remark], list[Remark]]:

@@ -199,21 +199,11 @@ class History:
         return f"[{error.condition}] {LEFT_OUT}" if self._private else str(error)
 
     def ran_nothing(self, plan: AnyPlan, error: EngineError, began: str) -> None:
-        """An apply of ``plan``, which ``began`` then, was refused before it ran anything. What was begun in the ledger
-        tells its own end, and a plan that Delta would refuse its own reason."""
-        body, end = rows.packed(plan), {"error": redact(self._told(error)), "finished_at": now()}
-
-        def work(db: DuckDBPyConnection) -> None:
-            newest = rows.newest_row(db, plan.plan_id)
-            if newest is None or rows.status_of(db, newest) == "failed":
-                # each try has its own reason
-                rows.insert_planned(db, plan, body)
-            op_id = rows.planned_row(db, plan.plan_id)
-            if op_id is not None and rows.status_of(db, op_id) == "planned":
-                rows.start(db, op_id, "failed", began)
-                rows.update(db, op_id, end)
-
-        self._store.run(work)
+        """An apply of ``plan``, which ``began`` then, was refused, before it ran anything or because another commit was
+        faster: then ``error`` says it better than Spark's, which its row has. What was begun in the ledger tells its
+        own end otherwise, and a plan that Delta would refuse its own reason."""
+        body, told = rows.packed(plan), redact(self._told(error))
+        self._store.run(lambda db: rows.ran_nothing(db, plan, body, told, began))
 
     # Reading
 

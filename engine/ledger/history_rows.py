@@ -184,13 +184,17 @@ def registered(db: DuckDBPyConnection, op_ids: Sequence[str]) -> set[str]:
 
 
 def of_table(table: str | None) -> tuple[str, list[str]]:
-    """The condition for the operations of a table, by its name, the end of that or its path; of all if None."""
+    """The condition for the operations of a table, by its name, the end of that or its path; of all if None. Those that
+    named it by its path are among those of its name."""
     if table is None:
         return "true", []
     wanted = table.replace("`", "").lower().removeprefix(_SESSION_CATALOG)
     path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
     name = f"regexp_replace(replace(lower(table_name), '`', ''), '^{_SESSION_CATALOG}', '')"
-    return f"({name} = ? OR lower(table_path) = ? OR ends_with({name}, ?))", [wanted, path, f".{wanted}"]
+    is_named = f"({name} = ? OR ends_with({name}, ?))"
+    by_path = f"starts_with({name}, 'delta.') AND table_path IN (SELECT table_path FROM operation WHERE {is_named})"
+    values = [wanted, f".{wanted}"]
+    return f"({is_named} OR lower(table_path) = ? OR {by_path})", [*values, path, *values]
 
 
 def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
@@ -289,6 +293,27 @@ def status_of(db: DuckDBPyConnection, op_id: str) -> str:
     if row is None:
         raise not_found(op_id)
     return str(row[0])
+
+
+def ran_nothing(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, error: str, began: str) -> None:
+    """An apply that ``began`` then was refused, see ``History.ran_nothing``."""
+    newest = newest_row(db, plan.plan_id)
+    if newest is not None and _began_since(db, newest, began):
+        if status_of(db, newest) == "failed":
+            update(db, newest, {"error": error})
+        return
+    if newest is None or status_of(db, newest) == "failed":
+        # each try has its own reason
+        insert_planned(db, plan, body)
+    op_id = planned_row(db, plan.plan_id)
+    if op_id is not None and status_of(db, op_id) == "planned":
+        start(db, op_id, "failed", began)
+        update(db, op_id, {"error": error, "finished_at": now()})
+
+
+def _began_since(db: DuckDBPyConnection, op_id: str, then: str) -> bool:
+    query = "SELECT 1 FROM operation WHERE op_id = ? AND started_at > ? AND status NOT IN ('planned', 'refused')"
+    return db.execute(query, [op_id, then]).fetchone() is not None
 
 
 def new_id() -> str:

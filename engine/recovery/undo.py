@@ -205,6 +205,7 @@ def undo(
     """
     say = on_progress or (lambda _: None)
     _refuse(undo_plan, accept)
+    _refuse_undone(undo_plan, history)
     with tagged(spark, tag):
         say(Progress(phase="check that nothing moved"))
         is_drop = undo_plan.kind == "drop"
@@ -252,6 +253,17 @@ def _conflict(undo_plan: UndoPlan, error: EngineError) -> StalePlanError:
         f"Another commit to {undo_plan.table} was faster, and nothing was restored.",
         "Look again at what would be lost.",
     )
+
+
+def _refuse_undone(undo_plan: UndoPlan, history: History | None) -> None:
+    """Raise if the ledger knows by now that the operation is taken back: the table may be gone with it."""
+    try:
+        known = history.get(undo_plan.op_id).operation if history else None
+    except EngineError:
+        return  # it is of another ledger
+    refused = why_not_undone(known) if known is not None and known.status in ("undone", "overwritten") else None
+    if refused is not None:
+        raise refused
 
 
 def _refuse(undo_plan: UndoPlan, accept: Sequence[str]) -> None:

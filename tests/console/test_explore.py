@@ -114,7 +114,7 @@ async def test_a_key_leads_from_the_predicate_to_its_files(backend: FakeBackend)
         await operator.until(lambda: "esc to the result" in operator.keys)
         await operator.press("escape")
         await operator.until(lambda: isinstance(operator.app.focused, Grid))
-        assert "esc all tables" in operator.keys
+        assert "esc to the list" in operator.keys
         assert len(backend.called("explore_scan")) == 1
         await operator.press("escape")
         await operator.until(lambda: isinstance(operator.app.focused, TableTree))

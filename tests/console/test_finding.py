@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
@@ -13,6 +14,7 @@ from console.places.statement.plan_pages import rows_page
 from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.words.glyphs import UNICODE
+from console.words.outcome_sentences import status
 from engine.model.browse import TableRef
 from tests.console import samples
 from tests.console.drive import console
@@ -105,6 +107,7 @@ async def test_a_file_that_is_no_text_is_refused_in_words(
 async def test_the_palette_jumps_to_a_table_a_merge_and_an_operation(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await operator.sees("orders_feed")
+        await operator.press("slash", *"feed", "enter")
         await operator.write(MERGE_SQL)
         await operator.press("ctrl+p")
         await operator.until(lambda: operator.app.recent and operator.app.catalog.known_tables())
@@ -114,12 +117,13 @@ async def test_the_palette_jumps_to_a_table_a_merge_and_an_operation(backend: Fa
         await operator.until(lambda: isinstance(operator.app.screen, TablesPlace))
         await operator.sees("bigint")
         assert backend.called("table_detail") == [("sales.customers",)]
+        assert operator.app.screen.query_one("#filter", Input).value == "", "it is in the list"
         # as one that is opened in the list: its rows have the focus
         await operator.until(lambda: isinstance(operator.app.screen.focused, Grid), "the focus on its rows")
 
         wanted = backend.ledger[2]
         await operator.press("ctrl+p", *f"history {wanted.op_id}")
-        await operator.sees(wanted.op_id)
+        await operator.sees(wanted.op_id, status(wanted))
         await operator.press("down", "enter")
         await operator.until(lambda: isinstance(operator.app.screen, HistoryPlace))
         place = operator.app.screen

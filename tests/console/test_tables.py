@@ -235,7 +235,7 @@ async def test_on_a_narrow_screen_the_list_folds_and_esc_brings_it_back(backend:
     async with console(backend, size=(80, 24)) as operator:
         await operator.sees("orders_feed")
         await operator.press(*ORDERS, "enter")
-        await operator.sees("bigint", "esc all tables")
+        await operator.sees("bigint", "esc to the list")
         assert "customers" not in operator.screen
         await operator.press("escape")
         await operator.sees("customers")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -195,6 +196,21 @@ def test_each_refusal_of_a_plan_is_recorded_and_its_id_names_the_newest(ledger: 
     assert ledger.get("feed").operation == ledger.get("feed1234").operation == newest
 
 
+def test_a_commit_that_loses_a_conflict_is_one_operation_with_the_reason_that_helps(ledger: History) -> None:
+    plan = make_plan()
+
+    def commit() -> None:
+        sleep(0.002)
+        ledger.failed_by(ledger.begin(plan), EngineError("DELTA_CONCURRENT_DELETE_READ", "Please retry the operation."))
+        raise StalePlanError("DELTA_CONCURRENT_DELETE_READ", "Another commit was faster.", "Plan again.")
+
+    with pytest.raises(StalePlanError), refusal_is_recorded(ledger, plan):
+        commit()
+    (one,) = ledger.list()
+    assert one.status == "failed"
+    assert "Another commit was faster." in str(one.error)
+
+
 def test_many_tries_of_one_plan_hide_no_other_plan_whose_id_begins_so(ledger: History) -> None:
     ledger.begin(make_plan("feed0000"), op_id="dd0000000000")
     for number in range(1, 9):
@@ -254,6 +270,8 @@ def test_the_list_is_newest_first_and_can_be_narrowed(ledger: History) -> None:
     for path in ("/data/orders", "file:/data/orders", "delta.`/data/orders`"):
         assert len(ledger.list(table=path)) == 6
     assert ledger.list(table="1") == []
+    by_path = ledger.record_planned(make_plan("p6", table="delta.`/data/orders`"))
+    assert by_path in {one.op_id for one in ledger.list(table="t1")}, "it is a name of the same table"
     assert ledger.list(table="demo.t1' OR 1=1 --") == []
 
 

@@ -133,7 +133,7 @@ def test_a_change_data_feed_is_kept_where_each_new_table_gets_one(shop: Any) -> 
         ),
     ],
 )
-def test_the_source_is_kept_as_it_is_whatever_the_session_makes_of_times_that_it_writes(
+def test_the_source_is_kept_as_it_is_whatever_the_session_does_to_times(
     shop: Any, key: str, confs: dict[str, str]
 ) -> None:
     shop.sql(f"CREATE TABLE old USING delta AS SELECT {key} AS k, 1 AS v")

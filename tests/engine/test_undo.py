@@ -56,6 +56,8 @@ def test_a_merge_is_taken_back_exactly_as_promised(spark: Any, history: History,
         apply(spark, made, history=history)
     with pytest.raises(StalePlanError, match="taken back already"):
         plan_undo(spark, history.get(outcome.op_id))
+    with pytest.raises(StalePlanError, match="ALREADY_UNDONE"):
+        undo(spark, looked, history=history)  # as of a dialog that stayed open meanwhile
     with pytest.raises(RefusedError, match="is an undo itself"):
         plan_undo(spark, history.get(taken.op_id))
     # restored again by hand, the plan's rows are there: it is applied

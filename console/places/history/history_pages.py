@@ -277,10 +277,7 @@ def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
 
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:
-    """The status in words; a commit says as well whether it kept its promise."""
-    if operation.program_gone:
-        return f"{glyphs.warning} program gone"
-    words = "LOST" if is_lost(operation) else operation.status.replace("_", " ")
+    """The status in words, with its sign."""
     sign = {
         "applied": glyphs.ok,
         "failed": glyphs.error,
@@ -292,11 +289,13 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "lost": glyphs.error,
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
-    if operation.committed_nothing:
-        return f"{sign if operation.registered else glyphs.off} {outcome_sentences.without_commit(operation)}"
-    if operation.status == "applied" and operation.kept is not None:
-        return f"{glyphs.error} applied, DEVIATED" if is_deviating(operation) else f"{sign} applied, kept"
-    return f"{sign} {words}"
+    if operation.program_gone:
+        sign = glyphs.warning
+    elif operation.committed_nothing and not operation.registered:
+        sign = glyphs.off
+    elif is_deviating(operation):
+        sign = glyphs.error
+    return f"{sign} {outcome_sentences.status(operation)}"
 
 
 def _when(detail: OperationDetail) -> str:

@@ -107,8 +107,8 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     )
     stopped = line(*bad, plan_summary.conflict(plan), "bold $text-error")
     rows = f"{plan_summary.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
-    everything = plan_summary.rewrites_all(plan)
-    loud = (glyphs.warning, "$text-warning") if everything else (glyphs.points_to, "$text-primary")
+    is_loud = plan_summary.rewrites_much(plan)
+    loud = (glyphs.warning, "$text-warning") if is_loud else (glyphs.points_to, "$text-primary")
     effect = good if plan.changes_something else (glyphs.points_to, "$text-primary")
     lines = [line(*effect, rows, "bold"), line(*loud, plan_summary.rewrite(plan))]
     if evolves := evolution(plan):

@@ -343,7 +343,7 @@ class StatementPlace(LedgerPlace):
     def possible(self) -> dict[str, bool]:
         """The actions that are not always possible, and whether they are now."""
         view = self.view
-        may_commit = view == "preview" and self.plan is not None and not self.is_committed
+        may_commit = view == "preview" and self.plan is not None and not self.is_committed and self.operation is None
         never = plan_summary.why_not_committable(self.plan) if self.plan is not None else None
         typing = view not in ("preview", "commit")
         return {

@@ -11,7 +11,7 @@ def to_write_it(place: str) -> list[Binding]:
     """What is done with a text; on a narrow key line these have room first."""
     return [
         # in a field every plain key is typed: the way out is named first
-        Binding("escape", "leave_field", "leave the field", id=f"{place}.back", tooltip="Back to the text"),
+        Binding("escape", "leave_field", "leave the field", id=f"{place}.back", tooltip="Leave the field"),
         Binding("c", "commit", "commit…", id=f"{place}.commit", tooltip="Commit exactly this plan; asks first"),
         # the same key, and so the same id, where a plan can never be committed: what it gives is a reason
         Binding("c", "why_not_commit", "why not commit", id=f"{place}.commit",

@@ -63,6 +63,11 @@ class OneTable(Place):
     def page(self) -> PageView:
         return self.query_one("#page", PageView)
 
+    def open_from_elsewhere(self, name: str) -> None:
+        """Show a table that the filter may hide in the list."""
+        self.table_list.filter.value = ""
+        self.open_table(name)
+
     def open_table(self, name: str, version: int | None = None) -> None:
         """Show a table, or its rows as of a version."""
         from console.places.tables.table_shown import Shown

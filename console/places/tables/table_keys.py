@@ -10,7 +10,7 @@ KEYS: list[BindingType] = [
     # the same key, and so the same id: in a field every plain key is typed, so the way out is named first
     Binding("escape", "leave_field", "to the result", id="tables.back",
             tooltip="From the predicate to the files that it leaves"),
-    Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
+    Binding("escape", "back", "to the list", id="tables.back", tooltip="Back to the list of tables"),
     Binding("plus", "more", "more rows", id="tables.more", tooltip="Fetch ten times as many rows, up to 10,000"),
     Binding("s", "sample", "sample", id="tables.sample",
             tooltip="Rows by chance out of the whole table in place of the first ones, or the first ones again"),

@@ -117,3 +117,29 @@ def test_a_table_that_a_commit_made_was_not_replaced(sql: str, version: int | No
         started_at="2026-11-20",
     )
     assert words.kind(one) == told
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"status": "applied", "version": 8, "kept": True}, "applied, kept"),
+        ({"status": "applied", "version": 8, "kept": False}, "applied, DEVIATED"),
+        ({"status": "applied", "version": 8}, "applied"),
+        ({"status": "applied", "kept": True}, "no commit"),
+        ({"status": "applied", "kept": True, "registered": True}, "registered"),
+        ({"status": "running"}, "running"),
+        ({"status": "running", "program_gone": True}, "program gone"),
+        ({"status": "not_committed"}, "not committed"),
+        ({"status": "lost", "kept": False}, "LOST"),
+    ],
+)
+def test_a_status_says_what_is_known_of_the_commit(changes: dict[str, Any], told: str) -> None:
+    base = {
+        "op_id": "a",
+        "plan_id": "p",
+        "kind": "merge",
+        "table": NAME,
+        "sql": "",
+        "started_at": "2026-11-21T10:00:00Z",
+    }
+    assert words.status(Operation.model_validate({**base, **changes})) == told

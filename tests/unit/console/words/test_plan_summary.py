@@ -219,7 +219,7 @@ def test_a_source_that_is_kept_is_not_materialized() -> None:
 def test_where_a_source_is_kept() -> None:
     assert (
         words.staged("db.t")
-        == "its source is kept in db.t until the plan is applied; where it never is, drop that table"
+        == "its source is kept in db.t until the plan is applied or found stale; where it never is, drop that table"
     )
 
 
