@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from engine.merge.analyze import AnalyzedMerge
@@ -12,9 +13,13 @@ from engine.model.plan import Estimate, Remark
 from engine.preflight.findings import Findings
 from engine.preflight.target_reads import DescribedTarget
 from engine.spark.confs import is_on
+from engine.spark.session_state import TIME_ZONE
 from engine.sql.sql_text import all_function_names, names_in
 
 FAIL_IF_SOURCE_CHANGED = "spark.databricks.delta.merge.failIfSourceChanged"
+NO_GAP = re.compile(r"(?:Etc/)?(?:UTC|GMT|Z)|(?:UTC|GMT)?[+-]\d{1,2}(?::\d{2})*")
+"""The time zones whose clocks skip no hour."""
+CAST_COMPARED = re.compile(r"cast\(([^()\n]+)#\d+ as timestamp\) [<=>]|[<=>] cast\(([^()\n]+)#\d+ as timestamp\)")
 # they are of severity error, but in older plan files
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
@@ -101,6 +106,13 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
             "again.",
             evidence=", ".join(chance),
         )
+    if names := _compared_across_zones(findings):
+        yield Remark(
+            code="TIME_WITHOUT_ZONE_COMPARED",
+            sentence="A TIMESTAMP_NTZ is compared with a TIMESTAMP: of a time that the session's clocks skip in spring "
+            "Spark may make another moment when it merges, and other rows match.",
+            evidence=", ".join(names),
+        )
     target = findings.basis.target
     for column in target.rules.fills_old_rows:
         yield Remark(
@@ -118,6 +130,18 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
             + (f" Whether they keep to the rules of the table is not known: {rules}." if rules else ""),
             evidence="; ".join(f"{name}: {why}" for name, why in unknown.items()),
         )
+
+
+def _compared_across_zones(findings: Findings) -> tuple[str, ...]:
+    """The columns without a zone that are compared as moments: UnwrapCastInBinaryComparison turns the cast around where
+    the other side is a constant, which is not the same in the hour that is skipped."""
+    merge = findings.basis.merge
+    if NO_GAP.fullmatch(findings.basis.confs.get(TIME_ZONE, "")):
+        return ()
+    fields = (*merge.source_type.fields, *merge.target_type.fields)
+    without_zone = {field.name for field in fields if field.dataType.typeName() == "timestamp_ntz"}
+    compared = (one[1] or one[2] for one in CAST_COMPARED.finditer(merge.plan.analyzed))
+    return tuple(dict.fromkeys(name for name in compared if name in without_zone))
 
 
 def _rules_over(target: DescribedTarget, unknown: Iterable[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark.sql.types import LongType, StructField, StructType, TimestampNTZType
 
 from engine.merge.plan_writes import PERSISTENT_VECTORS
 from engine.model.conflicts import Conflicts
@@ -41,6 +42,7 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         "properties": {},
         "confs": {},
         "left_out": (),
+        "printed": "",
         **changes,
     }
     metrics = {f"numTargetRows{name}": 0 for name in METRICS} | {
@@ -54,8 +56,9 @@ def findings(clauses: str = UPDATE, **changes: Any) -> Any:
         basis=SimpleNamespace(
             merge=SimpleNamespace(
                 statement=parse_merge(f"MERGE INTO t USING s ON {wanted['condition']} {clauses}"),
-                plan=SimpleNamespace(analyzed="'MergeIntoTable (now() = at)"),
-                source_type=SimpleNamespace(names=["id", "v", *wanted["left_out"]]),
+                plan=SimpleNamespace(analyzed=f"'MergeIntoTable (now() = at){wanted['printed']}"),
+                source_type=StructType([StructField(name, LongType()) for name in ("id", "v", *wanted["left_out"])]),
+                target_type=StructType([StructField("at", TimestampNTZType())]),
                 columns_used=("id", "v"),
             ),
             target=SimpleNamespace(
@@ -212,3 +215,19 @@ def test_how_many_files_are_added_is_unknown_where_delta_joins_them(name: str) -
     assert advised(properties={f"delta.autoOptimize.{name}": "true"}) == ["FILES_ADDED_UNKNOWN"]
     assert advised(confs={f"spark.databricks.delta.{name}.enabled": "true"}) == ["FILES_ADDED_UNKNOWN"]
     assert advised(confs={f"spark.databricks.delta.{name}.enabled": "false"}) == []
+
+
+@pytest.mark.parametrize(
+    ("printed", "zone", "found"),
+    [
+        ("(cast(at#7 as timestamp) = at#9)", "Europe/Paris", True),
+        ("(at#9 <=> cast(at#7 as timestamp))", "Europe/Paris", True),
+        ("(cast(at#7 as timestamp) = at#9)", "UTC", False),
+        ("(cast(at#7 as timestamp) = at#9)", "+05:30", False),
+        ("UPDATE SET cast(at#7 as timestamp)", "Europe/Paris", False),
+        ("(cast(id#7 as timestamp) = at#9)", "Europe/Paris", False),
+    ],
+)
+def test_a_time_without_a_zone_that_is_compared_with_a_moment_is_told(printed: str, zone: str, found: bool) -> None:
+    confs = {"spark.sql.session.timeZone": zone}
+    assert warned(printed=printed, confs=confs) == ["TIME_WITHOUT_ZONE_COMPARED"] * found
