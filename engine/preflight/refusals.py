@@ -27,6 +27,7 @@ from engine.preflight.metadata_errors import (
     structs_by_place,
     unwritable,
 )
+from engine.preflight.nulled_casts import nulled_cast
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.unmatched_dv_rows import unexpected_rows
 from engine.preflight.written_times import unwritten_times
@@ -63,6 +64,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or only_partitions(merge, matches, write, target.detail)
         or nulls_by_name(merge, matches)
         or checks_beyond_structs(merge, matches, target.rules)
+        or nulled_cast(spark, merge, source, matches, write)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or unwritten_times(merge.statement, matches, target, promise, basis.state.confs, engine_versions(spark).spark)
         or first_of(

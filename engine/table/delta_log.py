@@ -192,7 +192,12 @@ def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
     # who reads statistics reads them again; the plan of a small table, whose checkpoint is one file, must not wait
-    uses_cache = with_stats or len(segment.checkpoint_files) > 1 or log_cache.is_large(segment.directory)
+    uses_cache = (
+        with_stats
+        or len(segment.checkpoint_files) > 1
+        or len(segment.commits) >= log_cache.MANY_COMMITS
+        or log_cache.is_large(segment.directory)
+    )
     state = log_state(spark, segment, with_stats) if uses_cache else None
     files, done = log_cache.find(state) if state else ((), -1)
     if done == len(segment.commits):
@@ -221,23 +226,20 @@ def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats
 
 
 def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
-    """The log files of ``segment`` with length and time. Opens none. Raises EmptyCheckpointError."""
-    name = "_metadata.file_name"
-    wanted = [is_among(segment.commits, name)] if segment.commits else []
-    wanted += [f"{name} = {string(one)}" for one in segment.checkpoint_files]
+    """What tells whether the files of ``segment`` are known. Opens no file, and looks at few: a store is asked for
+    each. Raises EmptyCheckpointError."""
+    ends = log_cache.ends_in(segment.directory, segment.commits)
     rows = spark.sql(
-        f"SELECT {name} AS name, length, unix_micros(modificationTime) AS modified "
-        f"FROM binaryFile.{quote(escaped(segment.directory))} WHERE ({') OR ('.join(wanted)})"
+        "SELECT _metadata.file_name AS name, length, unix_micros(modificationTime) AS modified "
+        f"FROM binaryFile.{quote(all_of(segment.directory, sorted((*segment.checkpoint_files, *ends))))}"
     ).collect()
     stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in rows}
     # Spark lists no file without a byte
     if empty := [name for name in segment.checkpoint_files if name not in stamps]:
         raise EmptyCheckpointError(empty)
-    checkpoint, commits = (
-        tuple(stamps.get(name, Stamp(name, 0, 0)) for name in names)
-        for names in (segment.checkpoint_files, segment.commits)
-    )
-    return LogState(segment.directory, with_stats, checkpoint, commits)
+    checkpoint = tuple(stamps[name] for name in segment.checkpoint_files)
+    found = frozenset(stamps.get(name, Stamp(name, 0, 0)) for name in ends)
+    return LogState(segment.directory, with_stats, checkpoint, segment.commits, found)
 
 
 def is_among(commits: Sequence[str], name: str = "name") -> str:

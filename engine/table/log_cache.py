@@ -1,12 +1,13 @@
-"""The files of large tables that this process has listed, so that a later version costs only the commits since.
+"""The files of large tables, and of those with a long log, that this process has listed, so that a later version costs
+only the commits since.
 
-A version is known by name, length and time of each file of its log: they differ if the table was dropped and created
-again. (Delta compares the names, and the time of the newest commit: SnapshotManagement, LogSegment.)
+A version is known by the names of the files of its log, and by length and time of its checkpoint and its newest commit:
+they differ if the table was dropped and created again. (So it is in Delta: SnapshotManagement, LogSegment.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 LARGE = 5_000
 """A table with fewer files is not kept: listing it is as fast as checking that its log is the same."""
+MANY_COMMITS = 100
+"""Of fewer commits after the checkpoint the same is true. Delta makes one of every ten, unless it is told otherwise."""
 MOST_BYTES = 300 << 20
 """About the most that all lists together take; the least recently used goes first."""
 FILE_BYTES = 600
@@ -32,12 +35,14 @@ class Stamp:
 
 @dataclass(frozen=True)
 class LogState:
-    """A checkpoint, if any, and the commits after it, of one ``_delta_log``."""
+    """A checkpoint, if any, and the names of the commits after it, of one ``_delta_log``. ``ends``: those of these that
+    were looked at, the newest and where known lists end."""
 
     directory: str
     with_stats: bool
     checkpoint: tuple[Stamp, ...]
-    commits: tuple[Stamp, ...]
+    commits: tuple[str, ...]
+    ends: frozenset[Stamp]
 
 
 _large: set[str] = set()
@@ -51,28 +56,42 @@ def is_large(directory: str) -> bool:
     return directory in _large
 
 
+def ends_in(directory: str, commits: tuple[str, ...]) -> set[str]:
+    """The commits that a state is to look at: the newest, and those at which a known list of this log ends."""
+    with _lock:
+        known = {one.commits[-1] for one in _lists if one.directory == directory and one.commits}
+    return {*commits[-1:], *known.intersection(commits)}
+
+
 def find(state: LogState) -> tuple[tuple[LogFile, ...], int]:
     """The files after the commits of ``state`` that are known, and how many those are: ``((), -1)`` if not even
     the checkpoint is known."""
+
+    def is_before(known: LogState) -> bool:
+        same = (known.directory, known.with_stats, known.checkpoint)
+        if same != (state.directory, state.with_stats, state.checkpoint):
+            return False
+        return known.commits == state.commits[: len(known.commits)] and known.ends <= state.ends
+
     with _lock:
-        for commits in range(len(state.commits), -1, -1):
-            start = LogState(state.directory, state.with_stats, state.checkpoint, state.commits[:commits])
-            if start in _lists:
-                # the newest are last
-                _lists[start] = files = _lists.pop(start)
-                return files, commits
-    return (), -1
+        start = max(filter(is_before, _lists), key=lambda known: len(known.commits), default=None)
+        if start is None:
+            return (), -1
+        # the newest are last
+        _lists[start] = files = _lists.pop(start)
+        return files, len(start.commits)
 
 
 def keep(directory: str, state: LogState | None, files: tuple[LogFile, ...]) -> None:
     """``state`` from before ``files`` were read. None: only remember that the table is large."""
     with _lock:
-        if len(files) < LARGE:
+        if len(files) >= LARGE:
+            _large.add(directory)
+        else:
             _large.discard(directory)
+        if state is None or (len(files) < LARGE and len(state.commits) < MANY_COMMITS):
             return
-        _large.add(directory)
-        if state is None:
-            return
+        state = replace(state, ends=frozenset(one for one in state.ends if one.name == state.commits[-1]))
         _lists.pop(state, None)
         _lists[state] = files
         _bytes[state] = sum(FILE_BYTES + len(file.stats or "") for file in files)

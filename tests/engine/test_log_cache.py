@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,6 +69,21 @@ def test_what_is_known_of_a_log_is_its_longest_beginning(spark: Any, schema: str
     assert log_cache.find(state) == (listed(spark, location, 2), 3)
 
 
+def test_a_small_table_with_a_long_log_is_kept(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_cache, "LARGE", 100)
+    monkeypatch.setattr(log_cache, "MANY_COMMITS", 3)
+    spark.sql("CREATE TABLE t (id BIGINT) USING delta")
+    location = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
+    for at in range(3):
+        spark.sql(f"INSERT INTO t VALUES ({at})")
+        files = list_files(spark, location, at + 1)
+    with listed_log(spark, location) as log:
+        segments = [log.segment(version) for version in (1, 3)]
+        short, long = (log_state(spark, segment, False) for segment in segments)
+    assert log_cache.find(short) == ((), -1)
+    assert log_cache.find(long) == (files, 4)
+
+
 def test_of_a_small_table_nothing_is_kept(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id")
     location = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
@@ -92,19 +108,20 @@ def test_a_table_made_again_in_its_place_is_another(spark: Any, schema: str) -> 
     assert before != now
 
 
-A = LogState("/t/_delta_log", True, (Stamp("10.checkpoint.parquet", 900, 5),), (Stamp("11.json", 70, 6),))
+ELEVENTH = Stamp("11.json", 70, 6)
+A = LogState("/t/_delta_log", True, (Stamp("10.checkpoint.parquet", 900, 5),), ("11.json",), frozenset((ELEVENTH,)))
 FILES = (LogFile("f", 1, {}, 1, 0, "", 0),)
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        LogState("/u/_delta_log", True, A.checkpoint, A.commits),
-        LogState(A.directory, False, A.checkpoint, A.commits),
-        LogState(A.directory, True, (), A.commits),
-        LogState(A.directory, True, (Stamp("10.checkpoint.parquet", 901, 5),), A.commits),
-        LogState(A.directory, True, A.checkpoint, (Stamp("11.json", 70, 7),)),
-        LogState(A.directory, True, A.checkpoint, ()),
+        replace(A, directory="/u/_delta_log"),
+        replace(A, with_stats=False),
+        replace(A, checkpoint=()),
+        replace(A, checkpoint=(Stamp("10.checkpoint.parquet", 901, 5),)),
+        replace(A, ends=frozenset((Stamp("11.json", 70, 7),))),
+        replace(A, commits=(), ends=frozenset()),
     ],
 )
 def test_a_log_of_which_any_file_differs_is_not_known(other: LogState) -> None:
@@ -113,9 +130,18 @@ def test_a_log_of_which_any_file_differs_is_not_known(other: LogState) -> None:
     assert log_cache.find(A) == (FILES, 1)
 
 
+def test_a_later_version_is_known_up_to_where_the_list_ends_if_that_commit_is_the_same() -> None:
+    log_cache.keep(A.directory, A, FILES)
+    assert log_cache.ends_in(A.directory, ("11.json", "12.json", "13.json")) == {"11.json", "13.json"}
+    later = replace(A, commits=("11.json", "12.json"), ends=frozenset((ELEVENTH, Stamp("12.json", 70, 9))))
+    assert log_cache.find(later) == (FILES, 1)
+    assert log_cache.find(replace(later, ends=later.ends - {ELEVENTH})) == ((), -1)
+    assert log_cache.find(replace(later, commits=("10.json", "12.json"))) == ((), -1)
+
+
 def test_the_list_that_was_asked_for_longest_ago_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_cache, "MOST_BYTES", 2 * log_cache.FILE_BYTES)
-    one, two, three = (LogState(f"/{name}", False, (), ()) for name in "abc")
+    one, two, three = (LogState(f"/{name}", False, (), (), frozenset()) for name in "abc")
     log_cache.keep(one.directory, one, FILES)
     log_cache.keep(two.directory, two, FILES)
     log_cache.find(one)
