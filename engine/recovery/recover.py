@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
@@ -80,9 +80,10 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
     """
     rebuild(session.spark, history, say)
     recovered = []
-    for one in history.unsettled():
-        if one.elsewhere or one.is_saved:
-            # it may be committed yet: only a commit settles it
+    unsettled = history.unsettled()
+    for one in (one for one in unsettled if not one.is_saved):
+        if one.elsewhere:
+            # its process may commit yet: only a commit settles it
             with contextlib.suppress(EngineError):
                 committed = _if_committed(session.spark, history, one)
                 recovered += [committed] if committed else []
@@ -95,10 +96,24 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
         except Exception as error:
             history.give_back(one)
             recovered.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
+    recovered += _applied_by_others(session.spark, history, [one for one in unsettled if one.is_saved])
     # another process may be settling what ran in one of them
     session.close_left_behind(history.running_sessions())
     drop_left_over(session.spark)
     return tuple(recovered)
+
+
+def _applied_by_others(spark: SparkSession, history: History, saved: Sequence[Abandoned]) -> Iterator[Recovered]:
+    """Those of the saved plans that are committed, each written into the ledger."""
+    for one in saved:
+        try:
+            committed = _if_committed(spark, history, one)
+        except EngineError as error:
+            if error.condition in (*ENDS_ALL, *STORE_CODES):
+                return  # each of the others would be waited for as long
+            continue
+        if committed:
+            yield committed
 
 
 def sentence(recovered: Recovered) -> str:

@@ -69,6 +69,9 @@ class FullDisk:
     def __init__(self) -> None:
         self.given_up: list[str] = []
 
+    def get(self, op_id: str) -> None:
+        raise EngineError("OPERATION_NOT_FOUND", f"The history has no operation {op_id}.")
+
     def begin_undo(self, *_: object, **__: object) -> str:
         return "op"
 
