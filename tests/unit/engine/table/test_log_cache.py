@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -25,7 +26,7 @@ def stamp(version: int, modified: int = 1) -> Stamp:
 
 
 def state(*commits: Stamp, directory: str = "/t", checkpoint: tuple[Stamp, ...] = ()) -> LogState:
-    return LogState(directory, True, checkpoint, commits)
+    return LogState(directory, True, checkpoint, tuple(one.name for one in commits), frozenset(commits))
 
 
 def files(count: int, stats: str | None = None) -> tuple[LogFile, ...]:
@@ -52,7 +53,7 @@ def test_a_large_one_is_found_with_the_commits_that_are_known() -> None:
         state(stamp(0), checkpoint=(stamp(9),)),
         # the table was dropped and created again
         state(stamp(0, modified=2)),
-        LogState("/t", False, (), (stamp(0),)),
+        replace(state(stamp(0)), with_stats=False),
     ],
 )
 def test_another_log_is_not_taken_for_it(other: LogState) -> None:
