@@ -5,13 +5,14 @@ from __future__ import annotations
 from textual.binding import Binding
 
 VIEWS_GROUP = Binding.Group("views", compact=True)
+OUT_AND_BACK = "Out of a field, and back to the text"
 
 
 def to_write_it(place: str) -> list[Binding]:
     """What is done with a text; on a narrow key line these have room first."""
     return [
         # in a field every plain key is typed: the way out is named first
-        Binding("escape", "leave_field", "leave the field", id=f"{place}.back", tooltip="Leave the field"),
+        Binding("escape", "leave_field", "leave the field", id=f"{place}.back", tooltip=OUT_AND_BACK),
         Binding("c", "commit", "commit…", id=f"{place}.commit", tooltip="Commit exactly this plan; asks first"),
         # the same key, and so the same id, where a plan can never be committed: what it gives is a reason
         Binding("c", "why_not_commit", "why not commit", id=f"{place}.commit",
@@ -64,5 +65,5 @@ def to_take_it_along(place: str) -> list[Binding]:
         Binding("y", "copy_text", "copy", id=f"{place}.copy", tooltip="Copy what is shown as text"),
         Binding("Y", "copy_markdown", "copy Markdown", show=False, id=f"{place}.copy_markdown",
                 tooltip="Copy the plan as Markdown, for a pull request"),
-        Binding("escape", "back", "back", show=False, id=f"{place}.back", tooltip="Back to the text"),
+        Binding("escape", "back", "back", show=False, id=f"{place}.back", tooltip=OUT_AND_BACK),
     ]  # fmt: skip
