@@ -13,6 +13,7 @@ from engine.explore.validate import validate
 from engine.model.errors import EngineError
 from engine.spark.explain import explain
 from tests.conftest import own_schema
+from tests.engine.fidelity import refused_by_delta
 
 KINDS = ("spark", "classic")
 
@@ -252,3 +253,15 @@ def test_a_check_says_what_a_create_does_to_what_is_there(
     place = sales.sql("DESCRIBE DETAIL t").collect()[0]["location"]
     told = validate(sales, sql.replace("{of t}", place), {})
     assert (told.ok, told.effect, told.target_version) == (True, effect, version), told.message
+
+
+def test_what_fails_in_a_row_of_the_source_that_the_merge_leaves_out_says_that_it_may(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, 10D AS v")
+    spark.sql("CREATE TABLE s USING delta AS SELECT 3 AS id, 0 AS v UNION ALL SELECT 11, 5")
+    source = "(SELECT id, v, 100 / v AS q FROM s)"
+    inserts = "WHEN NOT MATCHED AND s.v <> 0 THEN INSERT (id, v) VALUES (s.id, s.q)"
+    sql = f"MERGE INTO t USING {source} s ON t.id = s.id {inserts}"
+    with pytest.raises(EngineError, match="DIVIDE_BY_ZERO") as refused:
+        plan(spark, sql)
+    assert "the MERGE may leave this one out" in refused.value.hint
+    assert refused_by_delta(spark, sql) == ""
