@@ -132,7 +132,9 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
         "version": "" if one.version is None else f"v{one.version}",
     }
     if outcome is not None and outcome.read_version is not None:
-        known["read"] = f"{read(outcome.read_version).removeprefix('read ')} ({outcome.verdict})"
+        # it was judged before, by the version that was there then
+        as_judged = not any(one.metric == "readVersion" for one in outcome.deviations)
+        known["read"] = read(outcome.read_version).removeprefix("read ") + (f" ({outcome.verdict})" * as_judged)
     known["then"] = _then(found)
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.program_gone:

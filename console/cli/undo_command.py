@@ -51,7 +51,12 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
         if (rule := undo_to_be_typed(invocation.policy, undo_plan)) is not None:
             need_name(undo_plan.table, rule, "undo", yes=yes)
         elif not yes:
-            need_person(events=False, hint="Undo with --yes.")
+            asked = [
+                name
+                for name, is_asked in ((LATER_COMMITS, undo_plan.lost), (RAISE_RETENTION, undo_plan.raise_retention))
+                if is_asked
+            ]
+            need_person(events=False, hint=f"Undo with {' '.join(('--yes', *(f'--accept {one}' for one in asked)))}.")
             click.echo("\nUndo? [y/N] ", nl=False, err=True)
             _confirmed(sys.stdin.readline())
         if not yes:

@@ -121,14 +121,14 @@ class TableTree(Tree[object]):
 
     def _fit(self, group: Group, table: TableRef) -> tuple[int, int] | None:
         """How well a table fits the words, less is better; None if it does not."""
-        return match(self._words, f"{group.name}.{table.table} {table.path or ''}")
+        if any("/" in word for word in self._words):
+            return match(self._words, table.path or "")
+        above = "" if group.is_directory else f"{group.name}."
+        return match(self._words, f"{above}{_called(group, table)}")
 
     @staticmethod
     def _label(group: Group, table: TableRef) -> Text:
-        name = table.table
-        if group.is_directory and table.path:
-            name = name_in(table.path, group.name) or table.table
-        text = Text(visible(name))
+        text = Text(visible(_called(group, table)))
         if table.is_delta is False:
             text.append(" not Delta", style="italic")
         return text
@@ -208,6 +208,13 @@ def _below(node: TreeNode[object]) -> Iterator[TreeNode[object]]:
     for child in node.children:
         yield child
         yield from _below(child)
+
+
+def _called(group: Group, table: TableRef) -> str:
+    """What a table is called in its group."""
+    if group.is_directory and table.path:
+        return name_in(table.path, group.name) or table.table
+    return table.table
 
 
 def name_in(path: str, directory: str) -> str:

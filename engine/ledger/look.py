@@ -33,7 +33,7 @@ def look(path: Path, wait_seconds: float) -> LedgerState:
 
     def work(db: DuckDBPyConnection) -> LedgerState:
         newest = rows.operations(db, "ORDER BY seq DESC LIMIT 1", [])
-        left = (one for one in abandoned.unsettled(db) if not one.elsewhere)
+        left = (one for one in abandoned.unsettled(db) if not (one.elsewhere or one.is_saved))
         return LedgerState(newest[0] if newest else None, tuple(left))
 
     try:

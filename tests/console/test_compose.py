@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -199,9 +199,18 @@ async def test_python_is_told_from_sql_with_the_clauses_that_it_means(backend: F
 
 
 @pytest.fixture
-def editor(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Makes $EDITOR a script; the terminal is not lent to it, as there is none."""
-    monkeypatch.setattr(DeltaMergeApp, "suspend", lambda _: nullcontext())
+def editor(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
+    """Makes $EDITOR a script; the terminal is not lent to it, as there is none: that it would come back is checked."""
+    lent: list[bool] = []
+
+    @contextmanager
+    def suspend(_: DeltaMergeApp) -> Iterator[None]:
+        lent.append(True)
+        yield
+        # as in Textual's own, not where the body raises
+        lent.clear()
+
+    monkeypatch.setattr(DeltaMergeApp, "suspend", suspend)
     monkeypatch.delenv("VISUAL", raising=False)
 
     def make(script: str) -> Path:
@@ -211,7 +220,8 @@ def editor(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
         monkeypatch.setenv("EDITOR", f"'{path}' --flag")
         return path
 
-    return make
+    yield make
+    assert not lent, "the terminal did not come back"
 
 
 async def test_the_text_goes_to_the_operators_editor_and_comes_back(

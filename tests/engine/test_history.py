@@ -12,6 +12,7 @@ from console.spark_tables import SparkTables
 from engine.commit.exactly_once import refusal_is_recorded
 from engine.ledger.history import History
 from engine.ledger.history_store import now
+from engine.ledger.look import look
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
 from engine.model.expectation import ExpectationResult
@@ -133,6 +134,7 @@ def test_of_what_is_planned_the_newest_that_were_saved_may_be_applied_elsewhere(
     assert [one.plan_id for one in saved] == [f"plan-{number}" for number in range(1, 11)]
     assert {(one.is_saved, one.checked) for one in saved} == {(True, plans[0].target.version)}
     assert ledger.abandoned() == [], "none was begun"
+    assert look(ledger.path, 1).abandoned == ()
 
 
 def test_begin_with_an_id(ledger: History) -> None:

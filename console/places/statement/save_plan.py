@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog, bare_name, expanded
+from console.words import plan_summary
 from console.words.format import short_id
 
 if TYPE_CHECKING:
@@ -14,15 +15,17 @@ if TYPE_CHECKING:
 
 
 LATER = "`deltamerge-console apply` commits the file later, if nothing moved meanwhile."
+NEVER = "It cannot be committed: the file is to be read."
 COMMITTED = "It is committed: the file is a record of it, and `deltamerge-console apply` would change nothing."
 
 
 def ask_where_to_save(place: Place, plan: AnyPlan, *, is_committed: bool = False) -> None:
     """Ask for a path, then write the plan there."""
     name = short_id(plan.plan_id)
+    later = LATER if plan_summary.why_not_committable(plan) is None else NEVER
     dialog = PathDialog(
         f"Save plan {name}",
-        f"{COMMITTED if is_committed else LATER} {bare_name()}",
+        f"{COMMITTED if is_committed else later} {bare_name()}",
         value=f"plan-{name}.json",
         accept_label="save",
         check=_why_not,

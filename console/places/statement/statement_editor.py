@@ -195,8 +195,15 @@ class ComposePane(Vertical, Asking):
             if path.exists() and path.read_bytes() != before.encode():
                 self._drafts.put_aside(self.draft_name, path.stem)
             command = editor_command()
+            after, failure = before, None
             with self.app.suspend():
-                after = edit_in(command, path, before)
+                # what is raised in here keeps Textual from taking the terminal back
+                try:
+                    after = edit_in(command, path, before)
+                except (EditorError, OSError) as error:
+                    failure = error
+            if failure is not None:
+                raise failure
         except SuspendNotSupported:
             self.notify("This terminal cannot be lent to another program.", severity="warning")
         except (EditorError, OSError) as error:
