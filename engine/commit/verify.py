@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 VERIFYING = "verify expectations"
 NO_SOURCE = "The frozen source is dropped once it is merged."
+UNPAIRED = "Of two versions an updated row is a delete and an insert: it has no update_preimage and update_postimage."
 NO_DIFFERENCE = "The table has a column whose values cannot be compared: which rows changed is not known."
 
 
@@ -127,7 +128,7 @@ def check_versions(
         old, new = (schema_of(spark, f"SELECT * FROM {one}") for one in (before, after))
         with _changes(spark, (before, old), (after, new)) as (changes, missing):
             table = table_of(parts, old, new, _around(plan))
-            relations = Relations(before, after, changes, missing={"source": no_source, **missing})
+            relations = Relations(before, after, changes, missing={"source": no_source, **missing}, unpaired=UNPAIRED)
             return evaluate(spark, declared, table, relations, private=private)
     except EngineError as error:
         if error.condition in ENDS_ALL:

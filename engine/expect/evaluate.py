@@ -5,6 +5,7 @@ The four names are WITH queries in front of each: they hide nothing of the sessi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -30,19 +31,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FAILING_ROWS: Final = 10
+IMAGES: Final = re.compile(r"update_(?:pre|post)image", re.IGNORECASE)
 LATE: Final = "__dm_late "
 """Before the name of a column in the error that its value raises where the commit gives it."""
 
 
 @dataclass(frozen=True)
 class Relations:
-    """What the four names stand for, each to be read in a FROM. ``missing``: those that SQL cannot read, and why."""
+    """What the four names stand for, each to be read in a FROM. ``missing``: those that SQL cannot read, and why.
+    ``unpaired``: why ``changes`` has no images of updated rows, "" if it has."""
 
     before: str
     after: str
     changes: str
     source: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)
+    unpaired: str = ""
 
     @property
     def queries(self) -> str:
@@ -137,6 +141,8 @@ def _evaluated(
 def _why_unknown(expectation: Expectation, table: Table, relations: Relations, not_known: Sequence[str]) -> str:
     named = {name.lower() for name in (*expectation.columns, *own_references(expectation, table))}
     if expectation.sql is not None:
+        if relations.unpaired and IMAGES.search(expectation.sql):
+            return relations.unpaired
         named = set(names_in(expectation.sql))
         for name, why in relations.missing.items():
             if name in named:

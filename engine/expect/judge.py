@@ -32,11 +32,12 @@ def judge(expectation: Expectation, cells: Sequence[Cell]) -> Judged:
 def _bounded(what: str, bounds: Bounds, after: Cell, before: Cell) -> Judged:
     is_count = what == "rows"
     new, old = _number(after), _number(before)
-    value = f"{_shown(old)} -> {_shown(new)}" if bounds.change is not None else _shown(new)
+    told = [_shown(number, cell) for number, cell in ((old, before), (new, after))]
+    value = " -> ".join(told) if bounds.change is not None else told[1]
     if new is None:
         if old is None and bounds.min is None and bounds.max is None:
-            return "unknown", value, f"{what}: there is no number before or after the MERGE to compare."
-        return "fail", value, f"{what}: there is no number after the MERGE."
+            return "unknown", value, f"{what}: {told[0]} before and {told[1]} after the MERGE cannot be compared."
+        return "fail", value, f"{what}: {told[1]} after the MERGE, which is no number."
     if bounds.min is not None and new < bounds.min:
         return "fail", value, f"{what}: {_shown(new)} is below the least, {_shown(bounds.min)}."
     if bounds.max is not None and new > bounds.max:
@@ -69,8 +70,9 @@ def _number(cell: Cell) -> Decimal | None:
     return number if number is None or number.is_finite() else None
 
 
-def _shown(number: Decimal | None) -> str:
-    return "NULL" if number is None else f"{number:,f}"
+def _shown(number: Decimal | None, cell: Cell = None) -> str:
+    """The number; of what is none (NaN, Infinity) the cell."""
+    return cell or "NULL" if number is None else f"{number:,f}"
 
 
 def _percent(share: Decimal) -> str:

@@ -199,7 +199,8 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     """The same kinds on the two versions, the results in the ledger, and the undo where nothing came after."""
     history = History(tmp_path / "history.duckdb")
     expected = declared(
-        "t: [{unique: [id]}, {not_null: [v]}, {rows: {change: 10%}}, {name: s, sql: SELECT 1 FROM source}]"
+        "t: [{unique: [id]}, {not_null: [v]}, {rows: {change: 10%}}, {name: s, sql: SELECT 1 FROM source}, "
+        "{name: images, sql: SELECT id FROM changes WHERE _change_type = 'update_preimage'}]"
     )
     found = planned(shop, BAD, "t: []")
     outcome = verify(shop, found, apply(shop, found, history=history), expected, history=history)
@@ -208,6 +209,7 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
         "not_null_v": ("fail", "1"),
         "rows": ("fail", "2 -> 5"),
         "s": ("unknown", None),
+        "images": ("unknown", None),
     }
     recorded = history.get(outcome.op_id)
     assert recorded.outcome == outcome
