@@ -54,7 +54,7 @@ def _in_cells(old: str, new: str) -> tuple[str, str]:
 def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
     """Each fact as it was and as it is."""
     old, new = (_of_create(one) if one.kind == "create_table" else _of_merge(one) for one in (before, plan))
-    found = {name: (old.get(name, "-"), new.get(name, "-")) for name in dict.fromkeys((*old, *new))}
+    found = {name: (old.get(name) or "-", new.get(name) or "-") for name in dict.fromkeys((*old, *new))}
     if COLUMNS in found:
         # a fingerprint is of the columns used: beside one of others it says nothing
         was, is_now = found[COLUMNS]

@@ -24,8 +24,8 @@ def ask_where_to_export(place: Place, table: Table, name: str) -> None:
     """Ask for a path, then write every row of the table there."""
     dialog = PathDialog(
         f"Export {count(len(table.rows), 'row')}",
-        f"Numbers, sizes and texts are in full{f', but {table.cut}' if table.cut else ''}. A name that ends in "
-        f".csv, .json or .parquet says which; the file is yours alone to read. {bare_name()}",
+        f"Numbers, sizes and texts are in full{f', but {table.cut}' if table.cut else ''}; all are written as texts. "
+        f"A name that ends in .csv, .json or .parquet says which; the file is yours alone to read. {bare_name()}",
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,
