@@ -147,7 +147,7 @@ _KNOWN = (
     (
         r"Could not parse XML response|Premature end of",
         STORE_UNREACHABLE,
-        "The answers of the store break off, in each of the tries.",
+        "The answers of the store break off or stall, in each of the tries.",
         "Check the network, and the proxy or the gateway before the store, if there is one.",
     ),
     (

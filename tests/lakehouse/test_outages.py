@@ -98,7 +98,7 @@ def _mended(lake: Lake) -> Iterator[None]:
         pytest.param("request lost", "STORE_UNREACHABLE", "does not answer", marks=pytest.mark.thorough),
         pytest.param("hangs", "STORE_UNREACHABLE", "takes too long", marks=pytest.mark.thorough),
         pytest.param("ends", "STORE_UNREACHABLE", "break off", marks=pytest.mark.thorough),
-        pytest.param("stalls", "STORE_UNREACHABLE", "takes too long", marks=pytest.mark.thorough),
+        pytest.param("stalls", "STORE_UNREACHABLE", "stall", marks=pytest.mark.thorough),
     ],
 )
 def test_a_plan_on_a_store_that_refuses_or_fails_is_one_sentence(
