@@ -22,8 +22,6 @@ from engine.preflight.failing_conditions import JOINS
 from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.schema import schema_of
 from engine.sql.expressions import read_expression
-from engine.sql.lexer import Token
-from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
 from engine.sql.sql_text import text_of
 from engine.sql.token_reader import Node
@@ -38,16 +36,18 @@ NULLED: Final = {"leftOuter": (False, True), "rightOuter": (True, False), "fullO
 MAKES_NESTED: Final = re.compile(
     r"array|map|struct|transform|filter|zip|sequence|split|collect|json|csv", re.IGNORECASE
 )
-UNASKED: Final = ("lambda", "subquery", "star")
+WHOLE: Final = ("lambda", "subquery", "star", "name", "literal", "argument")
+"""What is not taken apart: it has nothing to cast inside, or names what only the whole knows."""
 PRINTED: Final = re.compile(r" AS printed\d+#\d+L?")
 
 
 @dataclass(frozen=True)
 class Part:
-    """An expression over our names; ``within`` is what it is an argument of, or the column that it is assigned to."""
+    """An expression over our names, in the condition or the value ``within``; ``column``: it is all that is assigned to
+    that one."""
 
     text: str
-    within: str
+    within: str = ""
     column: str = ""
 
 
@@ -73,12 +73,13 @@ def nulled_cast(
         if error.condition in ENDS_ALL:
             raise
         return None  # a part cannot be asked without the whole
-    nulled = [(part, was) for part, was, now in zip(parts, before, after, strict=True) if was != now]
-    for part, was in nulled:
+    for part, was in [(part, was) for part, was, now in zip(parts, before, after, strict=True) if was != now]:
         if part.column:
-            if _is_strict(merge.target_type[part.column].dataType):
-                return _refused(merge, part, was, merge.target_type[part.column].dataType.simpleString())
-        elif wanted := _cast_unasked(spark, merge, part, target):
+            stored = merge.target_type[part.column].dataType
+            wanted = stored.simpleString() if _is_strict(stored) else ""
+        else:
+            wanted = _cast_unasked(spark, merge, part, target)
+        if wanted:
             return _refused(merge, part, was, wanted)
     return None
 
@@ -94,33 +95,30 @@ def _is_strict(type_: DataType) -> bool:
 
 
 def _parts(merge: AnalyzedMerge) -> Iterator[Part]:
-    """What may be cast: each value that is assigned to a whole column, and the arguments of calls."""
-    names = {merge.sides[0].key(name): name for name in merge.target_type.names}
+    """What may be cast: each value that is assigned to a whole column, and the parts of each value and condition."""
+    key = merge.sides[0].key
+    names = {key(name): name for name in merge.target_type.names}
     for clause in merge.statement.clauses:
-        if clause.condition is not None:
-            yield from _arguments(clause.condition)
-        for column, value in clause.assignments:
-            yield from _arguments(value)
-            name = names.get(merge.sides[0].key(column.strip("`")))
-            if name is not None and MAKES_NESTED.search(value):
-                yield Part(value, quote(name), name)
+        values = [(key(column.strip("`")), value) for column, value in clause.assignments]
+        conditions = [("", clause.condition)] if clause.condition is not None else []
+        for column, text in (*conditions, *values):
+            if not MAKES_NESTED.search(text):
+                continue
+            if column in names:
+                yield Part(text, column=names[column])
+            tokens, root = read_expression(text)
+            yield from (Part(text_of(text, tokens[one.start : one.end]), text) for one in _below(root))
 
 
-def _arguments(text: str) -> Iterator[Part]:
-    if not MAKES_NESTED.search(text):
-        return
-    tokens, root = read_expression(text)
-    yield from _calls_in_calls(text, tokens, root)
-
-
-def _calls_in_calls(text: str, tokens: Sequence[Token], node: Node) -> Iterator[Part]:
+def _below(node: Node, *, in_cast: bool = False) -> Iterator[Node]:
+    """The parts of an expression, but for what a CAST that is written is of, in brackets or not."""
+    is_cast = node.kind == "cast" or (in_cast and node.kind == "brackets")
     for child in node.children:
-        if child.kind in UNASKED:
-            continue  # what names a variable is asked with the whole
-        if node.kind == child.kind == "call":
-            whole, argument = (text_of(text, tokens[one.start : one.end]) for one in (node, child))
-            yield Part(argument, whole)
-        yield from _calls_in_calls(text, tokens, child)
+        if child.kind in WHOLE:
+            continue
+        if not is_cast:
+            yield child
+        yield from _below(child, in_cast=is_cast)
 
 
 def _types(spark: SparkSession, merge: AnalyzedMerge, parts: Sequence[Part], relation: str) -> list[DataType]:

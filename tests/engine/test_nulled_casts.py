@@ -52,6 +52,20 @@ MERGES = {
         f"{MATCHED} THEN UPDATE SET w = array_join(CAST(array(s.x, s.id) AS ARRAY<STRING>), '-')",
         False,
     ),
+    "of an operator": (ONE, f"{MATCHED} THEN UPDATE SET w = array_join(array(s.x) || array(s.id), '-')", True),
+    "in brackets": (ONE, f"{MATCHED} THEN UPDATE SET w = array_join((array(s.x)), '-')", True),
+    "a cast that is written of brackets": (
+        ONE,
+        f"{MATCHED} THEN UPDATE SET w = array_join(CAST((array(s.x)) AS ARRAY<STRING>), '-')",
+        False,
+    ),
+    "of a CASE": (
+        ONE,
+        f"{MATCHED} AND array_contains(CASE WHEN s.x > 1 THEN array(s.x) ELSE array(s.id) END, 7L) "
+        "THEN UPDATE SET v = 1",
+        True,
+    ),
+    "beside an operator": (ONE, f"{MATCHED} AND array(s.x) = array(7L) THEN UPDATE SET v = 1", True),
     "no cast": (
         ONE,
         f"{MATCHED} THEN UPDATE SET w = array_join(array('a', 'b'), '-'), hist = concat(t.hist, array(s.x))",
