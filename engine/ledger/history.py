@@ -131,11 +131,12 @@ class History:
 
         return self._store.run(work)
 
-    def applied(self, op_id: str, outcome: Outcome, at: str | None = None) -> None:
-        """The operation committed, now or ``at``: status applied, with its outcome. If it was undone or overwritten
-        meanwhile, it stays so."""
+    def applied(self, op_id: str, outcome: Outcome, at: str | None = None, *, undone: bool = False) -> None:
+        """The operation committed, now or ``at``: status applied, with its outcome, or ``undone``, by no operation of
+        this ledger. If it was undone or overwritten meanwhile, it stays so."""
         body = rows.packed(outcome)
-        self._store.run(lambda db: rows.applied(db, op_id, outcome, body, at))
+        status = "undone" if undone else "applied"
+        self._store.run(lambda db: rows.applied(db, op_id, outcome, body, at, status))
 
     def verified(self, op_id: str, expectations: tuple[ExpectationResult, ...]) -> None:
         """What was committed was checked: the operation's outcome, if it is known here, gets the results."""

@@ -208,10 +208,12 @@ def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
     )
 
 
-def applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes, at: str | None) -> None:
+def applied(
+    db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes, at: str | None, status: str = "applied"
+) -> None:
     changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": at or now(), "error": None}
     if status_of(db, op_id) not in GONE:
-        changes["status"] = "applied"
+        changes["status"] = status
     update(db, op_id, changes)
     store_document(db, op_id, "outcome", body)
 

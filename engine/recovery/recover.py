@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from engine.commit.commit_identity import own_commit
+from engine.commit.exactly_once import why_undone
 from engine.commit.promise_check import outcome_of, outcome_of_commit
 from engine.commit.rehearsal_clone import drop_left_over
 from engine.commit.staleness import Staleness, commit_line
@@ -85,7 +86,7 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
         if one.elsewhere:
             # its process may commit yet: only a commit settles it
             with contextlib.suppress(EngineError):
-                committed = _if_committed(session.spark, history, one)
+                committed = _if_committed(session.spark, history, one, history.get(one.op_id).plan)
                 recovered += [committed] if committed else []
             continue
         if not history.take_over(one.op_id):
@@ -104,24 +105,30 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
 
 
 def _applied_by_others(spark: SparkSession, history: History, saved: Sequence[Abandoned]) -> Iterator[Recovered]:
-    """Those of the saved plans that are committed, each written into the ledger."""
-    for one in saved:
+    """Those of the saved plans that are committed, each written into the ledger. Each table is asked once."""
+    for path in dict.fromkeys(one.table_path for one in saved):
+        planned = {one: -1 if one.checked is None else one.checked for one in saved if one.table_path == path}
         try:
-            committed = _if_committed(spark, history, one)
+            every = commits_of(spark, next(iter(planned)), min(planned.values()))
+            for one, version in planned.items():
+                since = tuple(commit for commit in every if commit.version > version)
+                commit = own_commit(spark, path, since, one.kind, plan_id=one.plan_id)
+                if commit is not None:
+                    # read by now alone: it may be long, and most of them are not applied
+                    yield _recorded(spark, history, one, history.get(one.op_id).plan, commit, since)
         except EngineError as error:
             if error.condition in (*ENDS_ALL, *STORE_CODES):
                 return  # each of the others would be waited for as long
-            continue
-        if committed:
-            yield committed
 
 
 def sentence(recovered: Recovered) -> str:
     """What became of it, as a sentence."""
     if recovered.by_another:
+        told = f"The plan of operation {recovered.op_id} was applied by another program"
         return (
-            f"The plan of operation {recovered.op_id} was applied by another program: {recovered.table} has it as "
-            f"v{recovered.version}."
+            f"{told}. {recovered.why}"
+            if recovered.why
+            else f"{told}: {recovered.table} has it as v{recovered.version}."
         )
     by = "under another host name" if recovered.elsewhere else "by a program that is gone"
     begun = f"Operation {recovered.op_id} on {recovered.table} was begun {by}"
@@ -136,13 +143,13 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
     plan = history.get(one.op_id).plan
     client = _session_of(session, history.path.parent, one)
     if client is None:
-        return _read_log(session.spark, history, one)
+        return _read_log(session.spark, history, one, plan)
     is_applied = False
     try:
         # not under an apply that somebody has begun anew
         with client.turn(_raise_busy):
             ended = end_work(client, one.plan_id, interrupts=not one.given_up)
-            recovered = _read_log(session.spark, history, one, ended=ended)
+            recovered = _read_log(session.spark, history, one, plan, ended=ended)
             is_applied = recovered.status == "applied"
             if plan is not None and not one.given_up:
                 _tidy(client.spark, plan, is_applied)
@@ -213,9 +220,11 @@ def end_work(client: Session, tag: str, *, interrupts: bool = True) -> bool:
     return not blind
 
 
-def _read_log(spark: SparkSession, history: History, one: Abandoned, *, ended: bool = True) -> Recovered:
+def _read_log(
+    spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None, *, ended: bool = True
+) -> Recovered:
     """Write into the ledger what the log shows. Unless the operation has ``ended`` only a commit is final."""
-    if committed := _if_committed(spark, history, one):
+    if committed := _if_committed(spark, history, one, plan):
         return committed
     if not ended:
         raise EngineError(
@@ -242,30 +251,45 @@ def _retention_back(spark: SparkSession, undo: UndoPlan | None, op_id: str) -> s
     return "The retention that it had raised is put back." if is_changed else ""
 
 
-def _if_committed(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:
+def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered | None:
     """Write the operation's commit into the ledger; None if the log has none."""
     if one.kind == "drop":
         return _if_dropped(spark, history, one)
-    # a plan may be long, and most of those that were saved are not applied
-    plan = None if one.is_saved else history.get(one.op_id).plan
     planned = plan.target.version if plan else one.checked
     since = commits_of(spark, one, -1 if planned is None else planned)
-    op_id = None if one.is_saved else one.op_id
-    commit = own_commit(spark, one.table_path, since, one.kind, plan_id=one.plan_id, op_id=op_id)
-    if commit is None:
-        return None
-    plan = plan or history.get(one.op_id).plan
+    commit = own_commit(spark, one.table_path, since, one.kind, plan_id=one.plan_id, op_id=one.op_id)
+    return None if commit is None else _recorded(spark, history, one, plan, commit, since)
+
+
+def _recorded(
+    spark: SparkSession,
+    history: History,
+    one: Abandoned,
+    plan: AnyPlan | None,
+    commit: Commit,
+    since: tuple[Commit, ...],
+) -> Recovered:
+    """Write ``commit``, which is the operation's, into the ledger. ``since`` are the commits since the plan."""
     outcome = _outcome(one, plan, commit, since)
     if isinstance(plan, Plan):
         drop_own(spark, plan)
     at = _committed_at(spark, one, commit.version, since[0].version)
     if at is not None:
         at = max(at, history.get(one.op_id).operation.started_at)  # the clock of a store may be behind
+    taken_back = why_undone(commit, [later for later in since if later.version > commit.version])
     if one.undoes is None:
-        history.applied(one.op_id, outcome, at)
+        history.applied(one.op_id, outcome, at, undone=bool(taken_back))
     else:
         history.undone(one.op_id, outcome, at)
-    return Recovered(one.op_id, one.table, "applied", commit.version, elsewhere=one.elsewhere, by_another=one.is_saved)
+    return Recovered(
+        one.op_id,
+        one.table,
+        "applied",
+        commit.version,
+        why=taken_back if one.is_saved else "",
+        elsewhere=one.elsewhere,
+        by_another=one.is_saved,
+    )
 
 
 def _committed_at(spark: SparkSession, one: Abandoned, version: int, newest: int) -> str | None:

@@ -28,6 +28,7 @@ from engine.commit.exactly_once import (
 from engine.commit.lost_commit import lost_since, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.staleness import BEYOND_RETENTION, commit_line
+from engine.ledger.history_rows import GONE
 from engine.model.counted import count, verb_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
@@ -261,8 +262,7 @@ def _refuse_undone(undo_plan: UndoPlan, history: History | None) -> None:
         known = history.get(undo_plan.op_id).operation if history else None
     except EngineError:
         return  # it is of another ledger
-    refused = why_not_undone(known) if known is not None and known.status in ("undone", "overwritten") else None
-    if refused is not None:
+    if known is not None and known.status in GONE and (refused := why_not_undone(known)) is not None:
         raise refused
 
 

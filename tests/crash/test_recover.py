@@ -151,6 +151,26 @@ def test_a_saved_plan_that_another_program_applied_is_found(
     assert ledger.get(op_id).operation.status == "undone"
 
 
+def test_a_saved_plan_that_others_applied_and_took_back_is_undone(
+    session: Any, schema: str, ledger: History, tmp_path: Path
+) -> None:
+    spark, theirs = session.spark, History(tmp_path / "theirs.duckdb")
+    spark.sql(f"CREATE TABLE {schema}.t (id INT) USING delta")
+    sql = f"MERGE INTO {schema}.t t USING (SELECT {{}} AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    made, other = plan(spark, sql.format(2)), plan(spark, sql.format(3))
+    for one in (made, other):
+        ledger.record_planned(one)
+        ledger.saved(one)
+    outcome = apply(spark, made, history=theirs)
+    undo(spark, plan_undo(spark, theirs.get(outcome.op_id)), history=theirs)
+    (found,) = recover(session, ledger)
+    assert sentence(found).endswith("by another program. The plan was committed as v1 and taken back by v2.")
+    assert {one.plan_id: (one.status, one.version) for one in ledger.list()} == {
+        made.plan_id: ("undone", 1),
+        other.plan_id: ("planned", None),
+    }
+
+
 def test_a_plan_that_is_applied_again_is_known_by_who_planned_it(
     session: Any, schema: str, ledger: History, tmp_path: Path
 ) -> None:

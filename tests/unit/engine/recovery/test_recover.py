@@ -97,7 +97,7 @@ def test_an_undo_by_drop_is_done_where_the_table_is_gone_and_not_its_name_alone(
     )  # fmt: skip
     op_id = history.begin_undo(dropping)
     one = Abandoned(op_id, "u", "drop", "db.t", "/t", Whereabouts(), 0, None, elsewhere)
-    found = recover._if_committed(None, history, one)  # type: ignore[arg-type]
+    found = recover._if_committed(None, history, one, None)  # type: ignore[arg-type]
     assert (found is not None) is is_done
     assert history.get(op_id).operation.status == ("applied" if is_done else "running")
 
