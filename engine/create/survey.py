@@ -20,8 +20,8 @@ from engine.model.errors import ENDS_ALL, EngineError, UsageError
 from engine.model.plan import Refused
 from engine.preflight.metadata_errors import beyond_structs, unwritable
 from engine.preflight.target_rules import ANSI, RESERVED, reserves_words
-from engine.preflight.written_times import OUTPUT, OUTPUT_OF_V2, unknown_output
-from engine.spark.confs import is_on, read_confs
+from engine.preflight.written_times import unknown_output
+from engine.spark.confs import OUTPUT, OUTPUT_OF_V2, is_on, read_confs
 from engine.spark.engine_versions import engine_versions
 from engine.spark.explain import parsed_plan
 from engine.spark.schema import schema_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import EngineError, UnreachableError
 from engine.model.plan import Plan
 from engine.spark.checkpoint import out_of_disk
-from engine.spark.confs import confs_set
+from engine.spark.confs import TIMES_AS_THEY_ARE, confs_set
 from engine.spark.schema import schema_of
 from engine.spark.session_state import untagged
 from engine.spark.spark_errors import translate
@@ -25,13 +25,6 @@ from engine.table.table_state import qualified_name, table_id
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-AS_THEY_ARE = {
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
-    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
-}
-"""By the session's own the table would hold other dates and times than the source, or none of the old calendar: the
-MERGE would match other rows. What they make of rows that it writes: engine.preflight.written_times."""
 COMMENT = "The frozen source of a MERGE that was planned and is not applied yet"
 
 
@@ -82,7 +75,8 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
     try:
         # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them
         spark.sql(f"CREATE TABLE {table} {properties} AS SELECT * FROM ({query}) LIMIT 0").collect()
-        with confs_set(spark, AS_THEY_ARE):
+        # what the session makes of times that are written is of the MERGE: it would match other rows
+        with confs_set(spark, TIMES_AS_THEY_ARE):
             spark.sql(f"INSERT INTO {table} SELECT * FROM ({query})").collect()
     except Exception as error:
         raised = out_of_disk(error) or translate(error)

@@ -13,17 +13,13 @@ from engine.preflight.evolution_errors import ICEBERG_COMPAT, NOT_OF_ICEBERG
 from engine.preflight.findings import Findings
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetColumn
-from engine.spark.confs import is_on
+from engine.spark.confs import OUTPUT, OUTPUT_OF_V2, REBASE, REBASE_INT96, is_on
 from engine.spark.spark_errors import SPARK_ERROR
 from engine.sql.parse import MergeStatement
 from engine.table.nested_types import types_in
 
-OUTPUT = "spark.sql.parquet.outputTimestampType"
 INT96, MICROS, MILLIS = OUTPUTS = ("INT96", "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS")
-OUTPUT_OF_V2 = "spark.databricks.delta.table.parquetV2.timestampOutputType"
 FORMAT = "delta.parquet.format.version"
-REBASE = "spark.sql.parquet.datetimeRebaseModeInWrite"
-REBASE_INT96 = "spark.sql.parquet.int96RebaseModeInWrite"
 KEEPS_AS_SET = (4, 2)
 """The first release of Spark that writes by the setting as it was set (ParquetUtils.prepareWrite): a property of the
 table goes before that of the session, and small letters are no value."""

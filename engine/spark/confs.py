@@ -23,6 +23,17 @@ TRAVEL_ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedF
 """If this conf is false, Delta restores and reads versions of any age."""
 AT_ANY_AGE = {TRAVEL_ENFORCED: "false"}
 """For a version that the operation itself is about: its files are there until VACUUM deletes them."""
+OUTPUT = "spark.sql.parquet.outputTimestampType"
+OUTPUT_OF_V2 = "spark.databricks.delta.table.parquetV2.timestampOutputType"
+REBASE = "spark.sql.parquet.datetimeRebaseModeInWrite"
+REBASE_INT96 = "spark.sql.parquet.int96RebaseModeInWrite"
+TIMES_AS_THEY_ARE = {
+    OUTPUT: "TIMESTAMP_MICROS",
+    OUTPUT_OF_V2: "TIMESTAMP_MICROS",
+    REBASE: "CORRECTED",
+    REBASE_INT96: "CORRECTED",
+}
+"""Under these Parquet holds each date and time as it is; by other values it may hold another, or none."""
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs

@@ -157,8 +157,8 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
     chain = [*chain_of(error, text)]
     if any(is_cancelled(one) for one in chain):
         return CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
-    if is_of_spark(error) and (of_store := _of_store(chain)):
-        return of_store
+    if is_of_spark(error) and (of_client := _of_client(chain)):
+        return of_client
     if _driver_is_gone(error, text):
         return UnreachableError(
             "SPARK_UNREACHABLE",
@@ -181,10 +181,10 @@ def raise_if_all_ends(error: BaseException) -> None:
 def refused_while_planning(text: str, sql: str) -> EngineError:
     """What EXPLAIN prints in place of a plan: an exception's text, with its Java name in front or without it."""
     chain = [link("", text)]
-    return _of_store(chain) or as_error(chain, sql, SPARK_ERROR)
+    return _of_client(chain) or as_error(chain, sql, SPARK_ERROR)
 
 
-def _of_store(chain: Sequence[ChainLink]) -> EngineError | None:
+def _of_client(chain: Sequence[ChainLink]) -> EngineError | None:
     """What the client of a store or a metastore said, which has no class: a word of a classified error may be the name
     of a column."""
     texts = [one.text for one in chain if not one.condition or one.condition.startswith(WRAPPERS)]

@@ -242,10 +242,10 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
     return LogState(segment.directory, with_stats, checkpoint, segment.commits, found)
 
 
-def is_among(commits: Sequence[str], name: str = "name") -> str:
+def is_among(commits: Sequence[str]) -> str:
     """SQL for: ``name`` is one of these commits, which follow each other. There may be thousands."""
     # a compacted log has names between those of commits, which are longer
-    return f"{name} BETWEEN {string(commits[0])} AND {string(commits[-1])} AND length({name}) = {len(commits[0])}"
+    return f"name BETWEEN {string(commits[0])} AND {string(commits[-1])} AND length(name) = {len(commits[0])}"
 
 
 def is_action(name: str) -> str:

@@ -12,8 +12,7 @@ from engine.create.table_properties import DEFAULTS
 from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.errors import EngineError
 from engine.preflight.target_rules import RESERVED
-from engine.preflight.written_times import OUTPUT
-from engine.spark.confs import confs_set
+from engine.spark.confs import OUTPUT, confs_set
 from engine.spark.spark_errors import translate
 from tests.engine.fidelity import refused_by_delta
 from tests.engine.test_plan_create_table import planned

@@ -9,8 +9,8 @@ import pytest
 
 from engine.model.plan import Plan
 from engine.plan_merge import plan
-from engine.preflight.written_times import OUTPUT, OUTPUTS, REBASE, output_type
-from engine.spark.confs import confs_set
+from engine.preflight.written_times import OUTPUTS, output_type
+from engine.spark.confs import OUTPUT, REBASE, confs_set
 from tests.engine.fidelity import check_merge, refused_by_delta
 
 MERGE = "MERGE INTO old t USING (SELECT 2 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 2"

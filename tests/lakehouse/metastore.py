@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine.session.java import find_java, spark_home
 from tests.cluster.standalone import free_port
+from tests.lakehouse.servers import running
 
 WAIT_SECONDS = 120
 OPENED = ("java.lang", "java.net", "java.util")
@@ -42,20 +40,8 @@ def metastore(folder: Path, hadoop: Mapping[str, str], jars: list[Path]) -> Iter
         *(word for package in OPENED for word in ("--add-opens", f"java.base/{package}=ALL-UNNAMED")),
         *("-cp", classpath, "org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)),
     ]
-    log_path = folder / "metastore.log"
-    with log_path.open("wb") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, start_new_session=True)
-    try:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not _listens(port):
-            assert server.poll() is None, log_path.read_text(errors="replace")
-            assert time.monotonic() < deadline, log_path.read_text(errors="replace")
-            time.sleep(0.2)
+    with running(command, {}, folder / "metastore.log", lambda: _listens(port), WAIT_SECONDS):
         yield f"thrift://127.0.0.1:{port}"
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
 
 
 def _listens(port: int) -> bool:

@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def s3proxy(folder: Path) -> Iterator[Store]:
         *(str(java.path), "-Xmx512m", f"-Dlogback.configurationFile={logback}", "-cp", classpath),
         *("org.gaul.s3proxy.Main", "--properties", str(settings)),
     ]
-    with _running(command, {}, folder, store):
+    with running(command, {}, folder / "store.log", lambda: _answers(store)):
         yield store
 
 
@@ -78,7 +78,7 @@ def minio(folder: Path, variables: Mapping[str, str] | None = None) -> Iterator[
         store.endpoint.removeprefix("http://"),
     ]
     keys = {"MINIO_ROOT_USER": KEY, "MINIO_ROOT_PASSWORD": SECRET}
-    with _running(command, {**keys, **(variables or {})}, folder, store):
+    with running(command, {**keys, **(variables or {})}, folder / "store.log", lambda: _answers(store)):
         yield store
 
 
@@ -100,16 +100,28 @@ def minio_binary() -> Path:
 
 
 @contextmanager
-def _running(command: list[str], variables: Mapping[str, str], folder: Path, store: Store) -> Iterator[None]:
-    with (folder / "store.log").open("wb") as log:
+def running(
+    command: list[str],
+    variables: Mapping[str, str],
+    log_path: Path,
+    answers: Callable[[], bool],
+    wait_seconds: float = WAIT_SECONDS,
+) -> Iterator[None]:
+    """A server by that ``command``, once it ``answers``: in the folder of its log, with ``variables`` set."""
+    with log_path.open("wb") as log:
         server = subprocess.Popen(
-            command, stdout=log, stderr=log, env={**os.environ, **variables}, cwd=folder, start_new_session=True
+            command,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **variables},
+            cwd=log_path.parent,
+            start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not _answers(store):
-            assert server.poll() is None, (folder / "store.log").read_text(errors="replace")
-            assert time.monotonic() < deadline, (folder / "store.log").read_text(errors="replace")
+        deadline = time.monotonic() + wait_seconds
+        while not answers():
+            assert server.poll() is None, log_path.read_text(errors="replace")
+            assert time.monotonic() < deadline, log_path.read_text(errors="replace")
             time.sleep(0.1)
         yield
     finally:

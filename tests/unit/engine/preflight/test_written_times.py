@@ -11,15 +11,12 @@ from pyspark.sql.types import ArrayType, DataType, DateType, IntegerType, Timest
 from engine.model.plan import Estimate
 from engine.preflight.written_times import (
     FORMAT,
-    OUTPUT,
-    OUTPUT_OF_V2,
-    REBASE,
-    REBASE_INT96,
     output_type,
     time_warnings,
     unknown_output,
     unwritten_times,
 )
+from engine.spark.confs import OUTPUT, OUTPUT_OF_V2, REBASE, REBASE_INT96
 from engine.sql.parse import parse_merge
 
 DATES, TIMES, NUMBERS, LOCAL = ArrayType(DateType()), ArrayType(TimestampType()), IntegerType(), TimestampNTZType()
