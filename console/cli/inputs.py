@@ -20,13 +20,15 @@ BOM = b"\xef\xbb\xbf"
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:
-    """``K=V`` options as a mapping; the last one of a name wins."""
-    found = {}
+    """``K=V`` options as a mapping. Raises BadParameter, also for a name with two values."""
+    found: dict[str, str] = {}
     for one in given:
-        name, sign, value = one.partition("=")
-        if not sign or not name.strip():
+        key, sign, value = one.partition("=")
+        name = key.strip()
+        if not sign or not name:
             raise click.BadParameter(f"{one!r} is not of the form K=V.", param_hint=option)
-        found[name.strip()] = value
+        if found.setdefault(name, value) != value:
+            raise click.BadParameter(f"{name} has two values: {found[name]!r} and {value!r}.", param_hint=option)
     return found
 
 

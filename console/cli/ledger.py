@@ -12,6 +12,7 @@ from console.cli.invocation import Invocation, with_invocation
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, put, show
 from console.words.format import local_time, number
+from console.words.moved import no_drop
 from console.words.outcome_sentences import (
     PROGRAM_GONE,
     changed_rows,
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from console.words.glyphs import Glyphs
     from engine.model.operation import Operation
     from engine.model.plans import OperationDetail
+
+
+LATER_LOOKED_AT = 500
+"""How many of a table's operations tell whether something was committed after one of them."""
 
 
 @click.command(cls=CliCommand, epilog=told_codes(WITHOUT_SPARK))
@@ -62,11 +67,14 @@ def history(invocation: Invocation, table: str | None, limit: int, as_json: bool
 def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
     """Show one operation: promise and actual, its statement, its error. The beginning of its id, or of its
     plan's, will do."""
-    found = invocation.history().get(op_id)
+    ledger = invocation.history()
+    found = ledger.get(op_id)
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        show(*_detail(found, glyphs(), invocation.command("undo", found.operation.op_id)))
+        one = found.operation
+        why_not = no_drop(one, ledger.list(one.table, LATER_LOOKED_AT))
+        show(*_detail(found, glyphs(), invocation.command("undo", one.op_id), why_not))
     return DONE
 
 
@@ -115,7 +123,7 @@ def _then(found: OperationDetail) -> str:
     return "" if found.taken_back_by is None else taken_back(found.taken_back_by)
 
 
-def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[RenderableType]:
+def _detail(found: OperationDetail, signs: Glyphs, undo: str, why_not: str) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -154,7 +162,7 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[Renderable
         if one.status == "applied" and found.undo_refused is not None:
             parts.append(Text.assemble((f"{signs.warning} ", WARNING), refused(found.undo_refused)))
         elif one.status == "applied":
-            parts += taking_back(plan, outcome, undo)
+            parts += [Text(why_not)] if why_not else taking_back(plan, outcome, undo)
     elif plan is not None and plan.refused is not None:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), f"[{visible(plan.refused.condition)}] "))
         parts.append(Text(visible(plan.refused.message, lines=True)))

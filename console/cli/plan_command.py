@@ -297,7 +297,7 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     else:
         print_plan(found)
         if found.refused is None:
-            path = Path("PLAN.json" if file == STDIN else file)
+            path = None if file == STDIN else Path(file)
             print_next(committed(invocation, found) or next_step(invocation, found, file, (), path))
     return DONE
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Final, TypeVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Button, Input, Static, TextArea
 
+from console.widgets.one_of import OneOf
 from console.work import Asking
 
 Result = TypeVar("Result")
@@ -48,6 +49,22 @@ class Dialog(ModalScreen[Result], Asking):
         Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
         Binding("pagedown", "page(1)", "page down", show=False, id="dialog.page_down", tooltip="A page down"),
         Binding("pageup", "page(-1)", "page up", show=False, id="dialog.page_up", tooltip="A page up"),
+        Binding(
+            "right",
+            "button(1)",
+            "next button",
+            show=False,
+            id="dialog.button_next",
+            tooltip="From a button: the next one",
+        ),
+        Binding(
+            "left",
+            "button(-1)",
+            "button before",
+            show=False,
+            id="dialog.button_before",
+            tooltip="From a button: the one before",
+        ),
     ]
 
     def compose(self) -> ComposeResult:
@@ -116,6 +133,20 @@ class Dialog(ModalScreen[Result], Asking):
 
     def compose_buttons(self) -> Iterable[Widget]:
         raise NotImplementedError
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(OneOf.Changed)
+    def _complaint_is_old(self) -> None:
+        """What it complained of is typed anew."""
+        for complaint in self.query(".complaint").results(Static):
+            complaint.update("")
+
+    def action_button(self, step: int) -> None:
+        buttons = [one for one in self.query(Button) if one.focusable]
+        if self.focused in buttons:
+            at = buttons.index(self.focused) + step
+            buttons[max(min(at, len(buttons) - 1), 0)].focus()
 
     def action_refuse(self) -> None:
         self.dismiss(None)

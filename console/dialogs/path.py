@@ -93,7 +93,6 @@ class PathDialog(Dialog[str]):
     @on(Input.Changed)
     def _typed(self) -> None:
         self._is_asked = False
-        self.query_one(".complaint", Static).update("")
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")

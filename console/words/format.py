@@ -8,7 +8,9 @@ from datetime import datetime, timezone
 from engine.model.counted import count as count  # noqa: PLC0414
 from engine.model.counted import number as number  # noqa: PLC0414
 
-_UUID_AND_CODEC = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
+_UUID_AND_CODEC = re.compile(r"-([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
+UUID_DIGITS = (8, 4, 0)
+"""How many of a UUID's digits are shown, where there is room for them."""
 _PARTS_OF_A_SECOND = re.compile(r"\.\d+")
 _SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
@@ -71,13 +73,15 @@ def elide_middle(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def elide_file(path: str, width: int, ellipsis: str = "…") -> str:
-    """A data file's path in at most ``width`` cells: ``…19/part-00031….parquet``.
+    """A data file's path in at most ``width`` cells: ``…19/part-00031-5f3a….parquet``.
 
-    What tells files apart is kept: the number before the UUID that Spark puts into names goes last.
+    What tells files apart is kept: the number before the UUID that Spark puts into names goes last, and the begin of
+    the UUID, which tells the files of one write from those of another, before it.
     """
     if cells(path) <= width:
         return path
-    path = _UUID_AND_CODEC.sub(ellipsis, path)
+    shorter = [_with_digits(path, digits, ellipsis) for digits in UUID_DIGITS]
+    path = next((one for one in shorter if cells(one) <= width), shorter[-1])
     if cells(path) <= width:
         return path
     folders, slash, name = path.rpartition("/")
@@ -85,6 +89,11 @@ def elide_file(path: str, width: int, ellipsis: str = "…") -> str:
     if not slash or room < 0:
         return elide_middle(name, width, ellipsis)
     return f"{ellipsis}{_end(folders, room)}/{name}"
+
+
+def _with_digits(path: str, digits: int, ellipsis: str) -> str:
+    """``path`` with so many of its UUID's digits."""
+    return _UUID_AND_CODEC.sub(lambda uuid: f"-{uuid[1][:digits]}{ellipsis}" if digits else ellipsis, path)
 
 
 def elide_end(text: str, width: int, ellipsis: str = "…") -> str:

@@ -75,6 +75,15 @@ def sentence(moved: Moved) -> str:
     return f"{table} moved {was}to v{moved.now} since this plan: stale{unless}."
 
 
+def no_drop(one: Operation, operations: Sequence[Operation]) -> str:
+    """Why an undo of a CREATE would be refused, as far as all ``operations`` of the ledger tell; "" if they do not."""
+    if one.kind != "create_table" or one.version != 0 or one.status != "applied":
+        return ""
+    table = table_name(one.table)
+    newest = newest_since(one.op_id, [each for each in operations if table_name(each.table) == table])
+    return "" if newest is None else undo_sentences.no_drop(one.table, newest)
+
+
 def newest_since(op_id: str, listed: Sequence[Operation]) -> int | None:
     """The newest version that was committed to a table after the operation ``op_id``, as far as its operations tell."""
     own = next((one for one in listed if one.op_id == op_id), None)

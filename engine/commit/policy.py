@@ -134,10 +134,15 @@ def check_policy(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> None:
         raise refusal(broken)
 
 
+def why_not_writable(policy: Policy) -> RefusedError | None:
+    """The refusal of every write, None where some may be."""
+    return refusal(Broken("read_only", "nothing may be written")) if policy.read_only else None
+
+
 def check_writable(policy: Policy) -> None:
     """Raise RefusedError where nothing may be written at all."""
-    if policy.read_only:
-        raise refusal(Broken("read_only", "nothing may be written"))
+    if (refused := why_not_writable(policy)) is not None:
+        raise refused
 
 
 def refusal(broken: Broken) -> RefusedError:

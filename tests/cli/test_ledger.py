@@ -309,3 +309,16 @@ def test_names_that_do_not_fit_stand_below_and_are_not_folded(
     assert header.split() == ["id", "started", "kind", "status", "version"]
     assert row.split()[-3:] == ["applied,", "kept", "v8"]
     assert below == "  lake.bronze.customer_orders_daily  ~900"
+
+
+def test_a_create_is_not_told_to_be_taken_back_once_its_table_was_committed_to(shell: Shell, ledger: History) -> None:
+    created = ledger.begin(make_create_plan(effect="create"))
+    ledger.applied(created, make_outcome(created).model_copy(update={"version": 0}))
+    assert "DROP TABLE" in shell("show-op", created).out
+    merged = ledger.begin(make_plan())
+    ledger.applied(merged, make_outcome(merged).model_copy(update={"version": 1}))
+    text = shell("show-op", created).out
+    assert "DROP TABLE" not in text
+    assert f"undo {created}" not in text
+    assert "v1 of " in text
+    assert "does not drop the table any more" in text

@@ -82,6 +82,7 @@ def test_stdin(shell: Shell) -> None:
         ("plan",),
         ("plan", "x.sql", "--rows", "many"),
         ("plan", "x.sql", "--param", "novalue"),
+        ("plan", "x.sql", "--param", "k=1", "--param", "k=2"),
         ("show", "p.json", "--json", "--markdown"),
         ("history", "--limit", "0"),
         ("--master", "local", "--remote", "sc://x", "history"),

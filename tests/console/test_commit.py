@@ -31,6 +31,19 @@ async def test_enter_on_the_open_dialog_commits_nothing(backend: FakeBackend) ->
         assert not backend.called("apply")
 
 
+async def test_the_arrow_keys_go_from_button_to_button(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c")
+        await operator.until(lambda: operator.app.screen.query_one("#confirm").focusable)
+        for key, button in (("right", "confirm"), ("right", "confirm"), ("left", "refuse"), ("left", "refuse")):
+            await operator.press(key)
+            assert operator.app.focused is not None
+            assert operator.app.focused.id == button
+        assert not backend.called("apply")
+
+
 async def test_the_columns_that_schema_evolution_adds_are_told_before_the_commit(backend: FakeBackend) -> None:
     backend.plans = [
         evolving(samples.a_plan(), ("[/x]", None, "string"), ("addr", "struct<a:int>", "struct<a:bigint>"))

@@ -327,8 +327,8 @@ async def test_b_groups_by_table_then_by_day_then_not_at_all(backend: FakeBacken
         await operator.press("b")
         await operator.sees("Grouped by table.", "▸ ")
         lines = [line.split() for line in operator.screen.splitlines()]
-        assert ["▸", "sales.orders", "1", "of", "2", "applied"] in lines
-        assert ["▸", "sales.customers", "1", "of", "2", "applied"] in lines
+        assert ["▸", "sales.orders", "1", "applied,", "kept", "·", "1", "failed"] in lines
+        assert ["▸", "sales.customers", "1", "cancelled", "·", "1", "applied,", "DEVIATED"] in lines
         # the newest of a group is looked at where the cursor is on its line
         await operator.sees("u takes it back")
         await operator.press("b")
@@ -472,7 +472,7 @@ async def test_a_table_is_one_group_whether_its_catalog_is_named_or_not(backend:
         await operator.press("b")
         await operator.sees("Grouped by table.", "▸ ")
         lines = [line.split() for line in operator.screen.splitlines()]
-        assert ["▸", "sales.orders", "1", "of", "2", "applied"] in lines
+        assert ["▸", "sales.orders", "1", "applied,", "kept", "·", "1", "failed"] in lines
 
 
 async def test_what_was_planned_meanwhile_is_listed_without_a_key(backend: FakeBackend) -> None:
@@ -598,6 +598,19 @@ async def test_an_undo_that_was_found_not_possible_is_not_offered_again(backend:
         await operator.press("u")
         await operator.sees("Nothing to undo", "The command `undo` looks again.")
         assert len(backend.called("plan_undo")) == 1
+
+
+async def test_a_policy_that_forbids_to_write_offers_no_undo(backend: FakeBackend) -> None:
+    backend.policy = Policy(read_only=True)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("undo takes it back")
+        assert "u takes it back" not in operator.screen
+        assert "u undo" not in operator.keys
+        await operator.press("u")
+        await operator.sees("Nothing to undo", "read_only")
+        assert not backend.called("plan_undo")
 
 
 async def test_a_table_that_an_undo_drops_leaves_the_list_of_tables(backend: FakeBackend) -> None:

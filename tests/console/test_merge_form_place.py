@@ -352,6 +352,7 @@ async def test_half_of_another_column_is_a_complaint_and_never_left_out(backend:
             await operator.press("a", "enter")
             await operator.sees(f"Another column has no {word}: write both, or neither.")
             await operator.press("backspace")
+            await operator.misses("Another column has no")
         await operator.press("enter")
         await dialog(operator, False)
 

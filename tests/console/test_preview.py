@@ -221,7 +221,7 @@ async def test_a_plan_of_an_older_text_is_marked_as_such(backend: FakeBackend) -
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
         await operator.press("e", *"-- ", "escape", "v")
-        await operator.sees("The text was edited since this plan: r plans it again.")
+        await operator.sees("The text was edited since this plan: r plans it again.", "7f3a9c (text edited)")
         await operator.press("c")
         await operator.sees("The text was edited since; what is committed is the plan")
 

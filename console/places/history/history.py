@@ -252,7 +252,8 @@ class HistoryPlace(Undoing):
         self.refresh_bindings()
         if self.view == "plots":
             return  # the plots are of all listed operations
-        glyphs, undo_key = self.console_app.glyphs, self.console_app.with_keys("{history.undo}")
+        glyphs, may_undo = self.console_app.glyphs, not self.backend.policy.read_only
+        undo_key = self.console_app.with_keys("{history.undo}") if may_undo else ""
         page = detail_page(detail, glyphs, undo_key, self._told) if self.view == "promise" else sql_page(detail, glyphs)
         self.detail_view.show(page)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +15,8 @@ from console.places.statement.plan_pages import expectation_line
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
 from console.words import expectation_sentences, outcome_sentences, plan_summary, undo_sentences
-from console.words.format import duration, local_time, parse_time, rounded, short_id
+from console.words.format import duration, local_time, number, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
-from console.words.moved import newest_since
 from console.words.visible import table_name, visible
 from engine.recovery.why_not_undone import why_not_undone
 
@@ -167,15 +167,6 @@ def _did(one: Operation, outcome: Outcome, glyphs: Glyphs) -> str:
     return outcome_sentences.changed_rows(outcome.metrics, glyphs)
 
 
-def no_drop(one: Operation, operations: Sequence[Operation]) -> str:
-    """Why an undo of a CREATE would be refused, as far as all ``operations`` of the ledger tell; "" if they do not."""
-    if one.kind != "create_table" or one.version != 0 or one.status != "applied":
-        return ""
-    table = table_name(one.table)
-    newest = newest_since(one.op_id, [each for each in operations if table_name(each.table) == table])
-    return "" if newest is None else undo_sentences.no_drop(one.table, newest)
-
-
 def _failing(outcome: Outcome | None) -> str:
     """``1 of 3 expectations fails: rows_unique``, which the promise that was kept does not tell; "" if none does."""
     results = outcome.expectations if outcome is not None else ()
@@ -183,15 +174,15 @@ def _failing(outcome: Outcome | None) -> str:
 
 
 def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
-    applied = sum(one.status == "applied" and (one.registered or not one.committed_nothing) for one in group.operations)
-    counts = f"{applied} of {len(group.operations)} applied"
+    statuses = Counter(map(outcome_sentences.status, group.operations))
+    counts = f" {glyphs.dot} ".join(f"{number(many)} {visible(status)}" for status, many in statuses.most_common())
     name = f"{glyphs.points_to} {visible(group.name)}"
-    rest = ("", counts, "", "", "")
+    rest = ("", "", "", counts, "")
     return (glyphs.points_to, visible(group.name), *rest) if by == "table" else (name, "", *rest)
 
 
 def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "", no_drop: str = "") -> Page:
-    """``undo_key`` is the key that takes it back; ``no_drop`` says why it does not."""
+    """``undo_key`` is the key that takes it back, "" where nothing may be; ``no_drop`` says why it does not."""
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
         undo = (sentence(no_drop),) if no_drop else _undo_lines(detail, plan, undo_key, glyphs)
@@ -247,7 +238,7 @@ def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str, glyphs: G
     if not statement:
         return (sentence(f"undo is {until}"),)
     return (
-        sentence(f"{undo_key} takes it back{undo_sentences.as_long_as(plan)}: {statement}"),
+        sentence(f"{undo_key or 'undo'} takes it back{undo_sentences.as_long_as(plan)}: {statement}"),
         sentence(until, "$foreground-muted"),
     )
 

@@ -6,11 +6,12 @@ import uuid
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.places.history.history_pages import no_drop
 from console.places.place import Place
 from console.status import Job
 from console.words import undo_sentences
+from console.words.moved import no_drop
 from console.work import Failure
+from engine.commit.policy import why_not_writable
 from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
@@ -59,10 +60,13 @@ class Undoing(Place):
         if refused is not None:
             return f"{refused.message} {refused.hint}".strip()
         found = self.detail_of_selected.undo_refused if self.detail_of_selected is not None else None
-        if found is None or self.no_drop:
+        if self.no_drop:
             return self.no_drop
-        told = undo_sentences.refused(found)
-        return f"{told[0].upper()}{told[1:]} The command `undo` looks again."
+        if found is not None:
+            told = undo_sentences.refused(found)
+            return f"{told[0].upper()}{told[1:]} The command `undo` looks again."
+        forbidden = why_not_writable(self.backend.policy)
+        return f"{forbidden.message} {forbidden.hint}" if forbidden is not None else ""
 
     def action_why_not_undo(self) -> None:
         if why := self.why_not_undone:

@@ -29,14 +29,11 @@ VIEW = "rehearsal"
 def ask_to_rehearse(place: StatementPlace, plan: Plan) -> None:
     """Say what a rehearsal costs, and rehearse if that is confirmed."""
     from console.dialogs.confirm import ConfirmDialog
-    from engine.commit.policy import check_writable
+    from engine.commit.policy import why_not_writable
     from engine.commit.rehearse import COST
-    from engine.model.errors import RefusedError
 
-    try:
-        check_writable(place.backend.policy)
-    except RefusedError as error:
-        place.notify(str(error), severity="error")
+    if (refused := why_not_writable(place.backend.policy)) is not None:
+        place.notify(str(refused), severity="error")
         return
     dialog = ConfirmDialog(
         f"Rehearse plan {short_id(plan.plan_id)}",

@@ -57,6 +57,7 @@ class StatementPlace(LedgerPlace):
     def _edited_text(self) -> None:
         if self.plan is not None:
             self.preview.edited(self._edited())
+            self._name_steps()
 
     @on(ComposePane.Checked)
     @on(SqlEditor.Left)
@@ -126,9 +127,9 @@ class StatementPlace(LedgerPlace):
     def _planned(self, operation: Operation, plan: AnyPlan) -> None:
         self.end()
         before, self.plan = self.plan if operation.origin == self._planned_origin else None, plan
+        self._planned_text, self._planned_origin = operation.typed, operation.origin
         # the preview has it, even if the operator has typed on and stays at the text
         self._name_steps()
-        self._planned_text, self._planned_origin = operation.typed, operation.origin
         self.committed = self.projection = self.rehearsal = self.failed = self.moved = None
         self.planning_began = operation.began
         self._wrote = Event()

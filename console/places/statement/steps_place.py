@@ -121,6 +121,7 @@ class StepsPlace(Place):
 
     def _steps(self) -> list[tuple[str, str]]:
         plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
+        plan += " (text edited)" if self._edited() else ""
         return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
 
     def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:

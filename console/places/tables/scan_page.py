@@ -27,7 +27,7 @@ SCANS = (
 )
 # from quiet to loud
 VERDICTS = (
-    ("p", "partition"),
+    ("p", "partition or constant"),
     ("g", "derived filter"),
     ("s", "statistics"),
     ("k", "kept"),

@@ -165,7 +165,7 @@ def test_an_apply_that_committed_nothing_is_no_commit_and_has_no_undo() -> None:
     for wrong in ("applied", "kept", "takes it back", "RESTORE", "not reported"):
         assert wrong not in shown
     listed = grouped([one, an_operation(op_id="other")], "table")
-    assert "1 of 2 applied" in text(list_page(listed, {}, 2, UNICODE, "table"))
+    assert "1 no commit · 1 applied" in text(list_page(listed, {}, 2, UNICODE, "table"))
 
 
 def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
@@ -177,7 +177,7 @@ def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
     assert "no commit" not in shown
     listed = text(list_page(grouped([one, an_operation(op_id="other")], "table"), {}, 2, UNICODE, "table"))
     assert "✔ registered" in listed
-    assert "2 of 2 applied" in listed
+    assert "1 registered · 1 applied" in listed
 
 
 @pytest.mark.parametrize(("measured", "told"), [(3_512, "took 3.5 s"), (0, "took 3.6 s")])

@@ -114,7 +114,9 @@ def test_the_end_of_a_text_is_cut(width: int, shown: str) -> None:
     ("width", "shown"),
     [
         (len(FILE), FILE),
-        (40, "day=2026-11-20/part-00031….parquet"),
+        (43, "day=2026-11-20/part-00031-0b5c1c1e….parquet"),
+        (40, "day=2026-11-20/part-00031-0b5c….parquet"),
+        (38, "day=2026-11-20/part-00031….parquet"),
         (25, "…1-20/part-00031….parquet"),
         (21, "…/part-00031….parquet"),
         (14, "part-0…parquet"),
