@@ -10,6 +10,7 @@ from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS
 from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.widgets.table_tree import TableTree
+from engine.explore.scan_explorer import Size
 from engine.explore.skipping import Evidence, FileEvidence
 from engine.model.errors import EngineError
 from tests.console import samples
@@ -70,6 +71,13 @@ def test_what_is_not_known_of_partitions_is_told_as_a_bound() -> None:
     heads = [page_of(one).head for one in (found, dataclasses.replace(found, unasked=found.generated))]
     told = ["".join(line.body.plain for line in head) for head in heads]
     assert ["at most 14 files" in one for one in told] == [False, True]
+
+
+def test_a_table_without_partitions_says_why_a_constant_is_called_one_of_partitions() -> None:
+    found = dataclasses.replace(samples.a_scan("1 = 0"), before=Size(40, 934_000_000, 1))
+    heads = [page_of(one).head for one in (samples.a_scan("x"), found)]
+    told = ["".join(line.body.plain for line in head) for head in heads]
+    assert ["What names no column" in one for one in told] == [False, True]
 
 
 def test_a_predicate_about_no_column_is_no_reason_to_keep_a_file() -> None:

@@ -318,7 +318,7 @@ async def test_the_help_on_a_dialog_lists_no_key_of_the_place_below(backend: Fak
         await operator.press("c")
         await operator.sees("Commit plan")
         told = keys_told(await operator.help())
-        assert told["Keys of this dialog"] == ["ctrl+y", "F1", "esc", "page down", "page up"]
+        assert told["Keys of this dialog"] == ["ctrl+y", "F1", "esc", "page down", "page up", "→", "←"]
         assert told["Keys everywhere"] == ["ctrl+c", "ctrl+q"]
         assert "F1" not in told["Keys everywhere, not now"]
 

@@ -127,7 +127,8 @@ def check_statement(place: StatementPlace) -> None:
     if (plan := place.plan) is None:
         return
     assert place.preview.plan is plan
-    assert ("preview", f"Preview {short_id(plan.plan_id)}") in place.query_one("#steps", TabLine).tabs
+    step = dict(place.query_one("#steps", TabLine).tabs)["preview"]
+    assert step == f"Preview {short_id(plan.plan_id)}{' (text edited)' if place.is_edited else ''}"
     shown = "\n".join(one.body.plain for one in place.query_one(Verdict).paragraphs)
     page = place.commit_pane.page if place.view == "commit" else place.preview.page
     for mark in [*MARK.findall(shown), *marks(page)]:

@@ -59,7 +59,7 @@ class LedgerPlace(StepsPlace):
     def _tell_of_commit(self, what: str, how_on: str = "") -> None:
         """What stands below the text that was planned; below another one stands what Spark says of that. ``how_on``
         names keys: ``what`` may name a table."""
-        if not self._edited():
+        if not self.is_edited:
             self.pane.say(what + self.with_keys(how_on))
 
     @override

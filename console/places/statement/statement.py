@@ -56,7 +56,7 @@ class StatementPlace(LedgerPlace):
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
         if self.plan is not None:
-            self.preview.edited(self._edited())
+            self.preview.edited(self.is_edited)
             self._name_steps()
 
     @on(ComposePane.Checked)
@@ -137,7 +137,7 @@ class StatementPlace(LedgerPlace):
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {plan_summary.summary(plan)}.")
         self.preview.show(plan, before)
-        edited, typed_on = self._edited(), self._typed_on()
+        edited, typed_on = self.is_edited, self._typed_on()
         self.preview.edited(edited)
         if not edited:
             said = f"Plan {name} was made of this text; nothing is written yet. {{merge.preview}} shows it again."
@@ -202,7 +202,7 @@ class StatementPlace(LedgerPlace):
 
         self.dialog = CommitDialog(
             plan,
-            edited=self._edited(),
+            edited=self.is_edited,
             typed=to_be_typed(self.backend.policy, plan),
             projection=self.projection,
             rehearsal=self.rehearsal,

@@ -121,7 +121,7 @@ class StepsPlace(Place):
 
     def _steps(self) -> list[tuple[str, str]]:
         plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
-        plan += " (text edited)" if self._edited() else ""
+        plan += " (text edited)" if self.is_edited else ""
         return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
 
     def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
@@ -163,12 +163,14 @@ class StepsPlace(Place):
     def _busy(self, operation: Operation, what_now: str) -> str:
         return self.with_keys(f"It is {operation.kind} {what_now}")
 
-    def _edited(self) -> bool:
+    @property
+    def is_edited(self) -> bool:
+        """Whether the text is another than what was planned."""
         return self.plan is not None and self._typed() != self._planned_text
 
     def _typed_on(self) -> bool:
         """Whether the operator writes something else than what was planned, which a preview would cut off."""
-        return self._edited()
+        return self.is_edited
 
     def _typed(self) -> Draft:
         return Draft(self.pane.text.strip(), dict(self.pane.params))

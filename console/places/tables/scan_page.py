@@ -25,9 +25,10 @@ SCANS = (
     "Where scans of a table differ, the files are those of all of them, and the number is estimated; what a subquery "
     "alone reads is unknown."
 )
+NO_COLUMN = "What names no column, as 1 = 0, Delta counts as a predicate on partitions."
 # from quiet to loud
 VERDICTS = (
-    ("p", "partition or constant"),
+    ("p", "partition"),
     ("g", "derived filter"),
     ("s", "statistics"),
     ("k", "kept"),
@@ -110,7 +111,10 @@ def _head(found: ScanExplained) -> Head:
         ("after statistics", _size(found.after_statistics)),
         *(("derived filter", text) for text in found.generated),
     ]
-    return (*facts(known), *((sentence(found.note, "$text-warning"),) if found.note else ()))
+    notes = [sentence(found.note, "$text-warning")] if found.note else []
+    if found.before.partitions <= 1 and found.after_partitions.files < found.before.files:
+        notes.append(sentence(NO_COLUMN, "$foreground-muted"))
+    return (*facts(known), *notes)
 
 
 def _size(of: Size) -> str:
