@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.derive_conjuncts import Bounds, bound_items, bounds_of
 from engine.merge.exact_hash import exact_hash
+from engine.merge.run_with_source_lost_retries import reading_what_is_not_ours
 from engine.merge.should_materialize_source import STORAGE_LEVEL
 from engine.merge.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.merge.stage_source import stage_source
@@ -119,7 +120,7 @@ def prepare_source(
     read = staged or table
     pinned_id = table_id(spark, read) if read else None
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
-    with said_of_rows_that_merge_may_not_need(decision):
+    with said_of_rows_that_merge_may_not_need(decision), reading_what_is_not_ours():
         checkpoint(spark, query, level, view)
     columns = used_columns(merge)
     # in the join a row has its id and the number of its insert clause beside

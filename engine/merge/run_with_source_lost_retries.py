@@ -6,7 +6,8 @@ executors' disks and go with them, so each new attempt keeps more copies.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,8 +28,24 @@ LEVELS = (
     (f"{MATERIALIZE_SOURCE}.rddStorageLevelRetry", "DISK_ONLY_3"),
 )
 MAX_ATTEMPTS = (f"{MATERIALIZE_SOURCE}.maxAttempts", "4")
+MAKE_ANEW = "The source reads a checkpoint that was on an executor which is gone: make that anew."
 BLOCK_LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
 FAILED_REPEATEDLY = "DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY"
+
+
+class NotOurBlocksError(EngineError):
+    """Blocks that are lost of a checkpoint which the operator's source reads: no attempt of ours makes them again."""
+
+
+@contextmanager
+def reading_what_is_not_ours() -> Iterator[None]:
+    """Around the checkpoint of the source. Raises NotOurBlocksError where blocks are lost there."""
+    try:
+        yield
+    except EngineError as error:
+        if not lost_blocks(error):
+            raise
+        raise NotOurBlocksError(error.condition, error.message, MAKE_ANEW) from error
 
 
 @dataclass(frozen=True)
@@ -44,19 +61,19 @@ def run_with_source_lost_retries(
     prepare: Callable[[Attempt], Prepared],
     run: Callable[[Attempt, Prepared], T],
 ) -> T:
-    """``run`` over what ``prepare`` gives, both again at the next storage level where ``run`` lost its blocks.
+    """``run`` over what ``prepare`` gives, both again at the next storage level where one of them lost the blocks that
+    ``prepare`` made: it reads them, too, for their sum.
 
-    After the last attempt raises Delta's DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY; what else ``run``
-    raises, and all that ``prepare`` raises, is raised at once.
+    After the last attempt raises Delta's DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY; what else they raise is
+    raised at once.
     """
     confs = read_confs(spark, (MAX_ATTEMPTS[0], *(key for key, _ in LEVELS)))
     last = int(confs.get(*MAX_ATTEMPTS))
     number = 1
     while True:
         attempt = Attempt(number, confs.get(*LEVELS[min(number, len(LEVELS)) - 1]))
-        prepared = prepare(attempt)
         try:
-            return run(attempt, prepared)
+            return run(attempt, prepare(attempt))
         except Exception as error:
             if not lost_blocks(error):
                 raise
@@ -73,7 +90,7 @@ def lost_blocks(error: BaseException) -> bool:
     """Whether a block of a local checkpoint was not found: searched in the whole chain of causes, as in Delta."""
     seen: set[int] = set()
     cause: BaseException | None = error
-    while cause is not None and id(cause) not in seen:
+    while cause is not None and id(cause) not in seen and not isinstance(cause, NotOurBlocksError):
         seen.add(id(cause))
         if BLOCK_LOST in str(cause):
             return True

@@ -19,10 +19,11 @@ WAIT_SECONDS = 60
 
 @dataclass(frozen=True)
 class Cluster:
-    """``url`` for connect(); ``workers`` are killed by :func:`kill_worker`."""
+    """``url`` for connect(); ``workers`` are killed by :func:`kill_worker`. Logs and work are in ``folder``."""
 
     url: str
     workers: list[subprocess.Popen[bytes]]
+    folder: Path
 
 
 @contextmanager
@@ -31,18 +32,24 @@ def standalone(folder: Path) -> Iterator[Cluster]:
     port = free_port()
     url = f"spark://127.0.0.1:{port}"
     master = _start(folder, "master", "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
-    workers = []
+    cluster = Cluster(url, [], folder)
     try:
         _wait_for(folder / "master.log", "I have been elected leader")
-        for number in (1, 2):
-            options = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / f"{number}"))
-            workers.append(_start(folder, f"worker-{number}", "worker.Worker", "--host", "127.0.0.1", *options, url))
-        for number in (1, 2):
-            _wait_for(folder / f"worker-{number}.log", "Successfully registered with master")
-        yield Cluster(url, workers)
+        for _ in range(2):
+            add_worker(cluster)
+        yield cluster
     finally:
-        for process in (*workers, master):
+        for process in (*cluster.workers, master):
             _kill_tree(process)
+
+
+def add_worker(cluster: Cluster) -> None:
+    """Another worker of one core, once the master knows it."""
+    folder = cluster.folder
+    name = f"worker-{len(list(folder.glob('worker-*.log'))) + 1}"
+    options = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / name))
+    cluster.workers.append(_start(folder, name, "worker.Worker", "--host", "127.0.0.1", *options, cluster.url))
+    _wait_for(folder / f"{name}.log", "Successfully registered with master")
 
 
 def kill_worker(cluster: Cluster) -> None:

@@ -14,6 +14,8 @@ from engine.merge.run_with_source_lost_retries import (
     FAILED_REPEATEDLY,
     LEVELS,
     Attempt,
+    NotOurBlocksError,
+    reading_what_is_not_ours,
     run_with_source_lost_retries,
 )
 from engine.merge.running_statement import running_sql
@@ -109,6 +111,15 @@ def test_the_storage_levels_are_deltas_confs(spark: Any) -> None:
     assert seen == list(levels.values())
 
 
+def test_blocks_that_are_lost_while_the_source_is_summed_up_are_made_again(spark: Any) -> None:
+    def prepare(attempt: Attempt) -> int:
+        if attempt.attempt == 1:
+            raise lost()
+        return attempt.attempt
+
+    assert run_with_source_lost_retries(spark, prepare, lambda _, prepared: prepared) == 2
+
+
 def test_any_other_failure_is_raised_at_once(spark: Any) -> None:
     attempts: list[Attempt] = []
 
@@ -123,11 +134,17 @@ def test_any_other_failure_is_raised_at_once(spark: Any) -> None:
 def test_blocks_that_are_lost_while_preparing_are_the_sources_own(spark: Any) -> None:
     """A source that reads a lost checkpoint of somebody else cannot be prepared again."""
 
-    def prepare(_: Attempt) -> None:
-        raise lost()
+    attempts: list[Attempt] = []
 
-    with pytest.raises(EngineError, match="Job aborted"):
+    def prepare(attempt: Attempt) -> None:
+        attempts.append(attempt)
+        with reading_what_is_not_ours():
+            raise lost()
+
+    with pytest.raises(NotOurBlocksError, match="Job aborted") as raised:
         run_with_source_lost_retries(spark, prepare, lambda _, __: None)
+    assert len(attempts) == 1
+    assert "make that anew" in raised.value.hint
 
 
 # in a plan and in apply, with blocks that are really lost
