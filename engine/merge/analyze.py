@@ -151,6 +151,7 @@ def analyze_explained(spark: SparkSession, explained: ExplainedMerge, view: str 
     check_not_ours((*source_type.names, *target_type.names))
     case_sensitive = is_on(read_confs(spark, (CASE_SENSITIVE,)), CASE_SENSITIVE, "false")
     sides = sides_of(statement, source_type.names, target_type.names, case_sensitive=case_sensitive)
+    source_type = columns_once(source_type)
     types = {
         (side.name, field.name): field.dataType
         for side, schema in zip(sides, (source_type, target_type), strict=True)
@@ -333,6 +334,13 @@ def _harmless(
     doubtful = [text for text in texts if not plain(text)]
     risky = may_raise(spark, [(text, sides) for text in doubtful], types)
     return frozenset(text for text, fails in zip(doubtful, risky, strict=True) if not fails)
+
+
+def columns_once(schema: StructType) -> StructType:
+    """``schema`` without the columns that stand twice in it: ``SELECT *, id`` has one column id to Spark, which refuses
+    the statement where another one of its name is meant."""
+    fields = {field.name: field for field in reversed(schema.fields)}
+    return type(schema)([field for field in schema.fields if fields[field.name] is field])
 
 
 def _schemas(

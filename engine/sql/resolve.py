@@ -38,9 +38,10 @@ class Side:
     case_sensitive: bool = False
 
     def column(self, name: str) -> str | None:
-        """The column with that name; None if there is none or several."""
-        matches = [one for one in self.columns if self.same(one, name)]
-        return matches[0] if len(matches) == 1 else None
+        """The column with that name; None if there is none or several. One that stands twice is one: Spark has refused
+        the statement if another one of its name is meant."""
+        matches = {one for one in self.columns if self.same(one, name)}
+        return next(iter(matches)) if len(matches) == 1 else None
 
     def has(self, name: str) -> bool:
         return any(self.same(one, name) for one in self.columns)

@@ -284,6 +284,42 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND length(to_json(struct(s.*))) > 3 "
         "THEN UPDATE SET f = to_json(struct(s.id, s.st.*))",
     ),
+    "a column that the source has twice": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT *, id, v AS vv FROM src) s ON t.id = s.id "
+        "WHEN MATCHED AND length(to_json(struct(s.*))) > 3 THEN UPDATE SET f = to_json(struct(s.*)), v = s.vv "
+        "WHEN NOT MATCHED THEN INSERT *",
+    ),
+    "a column that the source has twice, once for its own sake": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT a.id, a.* FROM src a LEFT JOIN tgt b ON a.id = b.id) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
+    ),
+    "two columns of one name that nothing names": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT 7 AS x, 8 AS x, * FROM src) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v",
+    ),
+    "two columns of one name": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT *, id + 0 AS id FROM src) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v",
+    ),
+    "a star over two columns of one name": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT 7 AS x, 8 AS x, * FROM src) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET f = to_json(struct(s.*))",
+    ),
+    "a column twice, and columns that are added": (
+        PAIR,
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT *, id, v AS vv, v AS w FROM src) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    ),
+    "a column twice that is added": (
+        PAIR,
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT a.*, a.w FROM (SELECT *, v AS w FROM src) a) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    ),
     "a lambda whose variable is named as a side": (
         PAIR,
         "MERGE INTO tgt t USING src s ON t.id = s.id "
