@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -13,7 +14,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.plan_merge import plan
 from engine.session.connect import connect
-from engine.session.server import stop_server
+from engine.session.server import find_server, stop_server
 from tests.cluster.standalone import Cluster, add_worker, kill_worker, standalone
 from tests.lakehouse.conftest import keys_of
 from tests.lakehouse.servers import minio
@@ -54,6 +55,7 @@ def on_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clust
                     )
                     session.spark.sql(feed).write.parquet("s3a://big/feed")
                     yield cluster, session.spark
+                    print(f"\nthe driver took {peak_mib(home)} MiB at most")
             finally:
                 stop_server(home)
 
@@ -77,6 +79,14 @@ def test_a_worker_lost_in_a_phase_changes_no_row(on_cluster: tuple[Cluster, Any]
     inserted = INSERTED * sum(range(1, turn + 2))
     assert (count, last) == (ROWS + INSERTED * (turn + 1), MERGED + INSERTED)
     assert values == MERGED * (turn + 1) + inserted
+
+
+def peak_mib(home: Path) -> int:
+    """The most memory that the driver had resident."""
+    info = find_server(home)
+    assert info is not None
+    status = Path(f"/proc/{info.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) // 1024
 
 
 def loses_a_worker(cluster: Cluster, phase: str) -> OnProgress:

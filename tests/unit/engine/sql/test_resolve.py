@@ -224,3 +224,17 @@ def test_a_name_in_identifier_qualifies_columns_as_one_typed_bare_does() -> None
     )
     sides = sides_of(statement, ["id", "w"], ["id", "v"], case_sensitive=False)
     assert resolve_merge(statement, *sides).condition == "__dm_target.`id` = __dm_source.`id`"
+
+
+@pytest.mark.parametrize(("columns", "found"), [(("id", "v", "id"), "id"), (("id", "v", "ID"), None), (("v",), None)])
+def test_a_column_that_stands_twice_is_one_and_two_that_differ_in_case_are_none(
+    columns: tuple[str, ...], found: str | None
+) -> None:
+    assert Side(SOURCE, ("s",), True, columns).column("id") == found
+    used = resolve("s.id + 1", [Side(SOURCE, ("s",), True, columns)]).source_columns
+    assert used == (() if found is None else ("id",))
+
+
+def test_a_star_has_each_column_as_often_as_it_stands() -> None:
+    text = resolve("struct(s.*)", [Side(SOURCE, ("s",), True, ("id", "id"))]).text
+    assert text.count("`id`") == 2
