@@ -81,6 +81,9 @@ class Backend(Protocol):
     def table_columns(self, name: str) -> tuple[Column, ...]:
         """The columns of a table or a view, whatever its format. Quick: nothing is read."""
 
+    def table_version(self, path: str) -> int:
+        """The newest version of the Delta table at a path. Quick: no job."""
+
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]: ...
 
     def remembered_tables(self) -> list[TableRef]:

@@ -58,6 +58,12 @@ class SparkTables:
 
         return self._ask(lambda s: tables.table_columns(s, name))
 
+    def table_version(self, path: str) -> int:
+        from engine.sql.names import quote
+        from engine.table.commits import current_version
+
+        return self._ask(lambda s: current_version(s, f"delta.{quote(path)}"))
+
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         from engine.model.errors import EngineError
         from engine.table import tables

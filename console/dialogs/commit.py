@@ -95,7 +95,8 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     def _head(self) -> Head:
         title = Content.assemble((table_name(self._plan.target.name), "bold"), f"  {self._versions()}")
-        return (Paragraph(title), *self._where(), *(sentence(line) for line in self._what()), *self._undo())
+        what = (sentence(line) for line in self._what())
+        return (Paragraph(title), *self._where(), *what, *self._undo(), *self._review())
 
     def plan_moved(self, moved: Moved | None) -> None:
         """What was committed to the plan's tables while this is read, None if nothing was."""
@@ -170,6 +171,17 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         if self._writing:
             told.append(f"{self._writing} runs now: which version this commit makes is not known.")
         return tuple(signed(self.console_app.glyphs.warning, "$text-warning", each) for each in told)
+
+    def _review(self) -> Head:
+        """That the policy lets only plans be committed that were looked at elsewhere: the console does not know it."""
+        if not any((one.rule, one.verdict) == ("reviewed_plans", "asks") for one in self._plan.policy):
+            return ()
+        save = "{merge.save}" if self._plan.kind == "merge" else "{create.save}"
+        told = (
+            f"The policy refuses this (reviewed_plans) unless the plan was saved, with {save} in the preview, and then "
+            "looked at in a shell with `show PLAN.json`."
+        )
+        return (signed(self.console_app.glyphs.warning, "$text-warning", self.console_app.with_keys(told)),)
 
     @property
     def _is_behind(self) -> bool:

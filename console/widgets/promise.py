@@ -45,7 +45,8 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
             word = f"{glyphs.ok} kept"
         else:
             word = f"{glyphs.unknown} not reported"
-        rows.append((visible(metric), number(value), number(actual.get(metric)), word))
+        committed = "" if outcome is None or outcome.committed_nothing else number(actual.get(metric))
+        rows.append((visible(metric), number(value), committed, word))
     estimates = plan.estimates if plan is not None and plan.kind == "merge" else {}
     for metric, value in actual.items():
         if metric not in promised and metric not in deviating:

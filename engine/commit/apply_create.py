@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.commit.commit_identity import own_commit
 from engine.commit.exactly_once import (
     COMPARING,
+    as_done,
     commit_despite,
     given_up_if_interrupted,
     given_up_if_unknown,
@@ -125,7 +126,7 @@ def _run(
             transaction = plan.plan_id if plan.statement.form == "as_select" else None
             lost = lost_commit(spark, plan.target.name, now.state.location, plan.target.version, since, transaction)
     raise_lost(lost, history, op_id)
-    with given_up_if_unknown(history, op_id, known=True):
+    with given_up_if_unknown(history, op_id, known=as_done(commit)):
         return _outcome(plan, history, op_id, commit, now, began=began)
 
 

@@ -15,6 +15,7 @@ from engine.commit.check_running import check_running
 from engine.commit.commit_identity import of_another_table, own_commit
 from engine.commit.exactly_once import (
     COMPARING,
+    as_done,
     commit_despite,
     given_up_if_interrupted,
     given_up_if_unknown,
@@ -238,7 +239,7 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
         commit = commit_despite(error, cause, application.committed, application.history, op_id)
         if commit is None:
             raise _explained(application, error) from cause
-        with given_up_if_unknown(application.history, op_id, known=True):
+        with given_up_if_unknown(application.history, op_id, known=as_done(commit)):
             return _recorded(application, op_id, state, commit, began)
     application.say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(application.history, op_id):
@@ -249,7 +250,7 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
             target = plan.target
             lost = lost_since(spark, target.name, target.path, target.table_id, state.version, plan.plan_id)
     raise_lost(lost, application.history, op_id)
-    with given_up_if_unknown(application.history, op_id, known=True):
+    with given_up_if_unknown(application.history, op_id, known=as_done(commit)):
         return _recorded(application, op_id, state, commit, began)
 
 

@@ -31,6 +31,7 @@ CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 COMPARING = "compare promise and actual"
 """The phase after the commit: nothing is left to cancel."""
 FOUND_OUT = "The commit may be there: the next command that uses this Spark reads the table's log and finds out."
+RECORDED_LATER = "The next command that uses this Spark reads the table's log and records it."
 LOOK = "The commit may be there: read the table's history before you run the statement again."
 
 
@@ -70,16 +71,21 @@ def commit_despite(
 
 
 @contextlib.contextmanager
-def given_up_if_unknown(history: History | None, op_id: str, *, known: bool = False) -> Iterator[None]:
-    """If the commit cannot be read or recorded, the row is left to ``engine.recovery.recover``. ``known``: whether
-    there is one is known; else the error says that it may be there."""
+def given_up_if_unknown(history: History | None, op_id: str, *, known: str = "") -> Iterator[None]:
+    """If the commit cannot be read or recorded, the row is left to ``engine.recovery.recover``, and the error says what
+    is ``known`` of the commit: without it, that it may be there."""
     try:
         yield
     except BaseException as error:
         _give_up(history, op_id)
-        if isinstance(error, EngineError) and not (known or isinstance(error, LostCommitError)):
-            _unknown(error, history)
+        if isinstance(error, EngineError) and not isinstance(error, LostCommitError):
+            _unknown(error, history, known)
         raise
+
+
+def as_done(commit: Commit | None) -> str:
+    """What is known of a statement that has run, in a sentence."""
+    return "It is done, without a commit." if commit is None else f"It is committed, as v{commit.version}."
 
 
 @contextlib.contextmanager
@@ -111,9 +117,10 @@ def _give_up(history: History | None, op_id: str) -> None:
             history.give_up(op_id)
 
 
-def _unknown(error: EngineError, history: History | None) -> EngineError:
-    """``error``, whose hint now says that the commit may be there."""
-    error.hint = f"{FOUND_OUT if history else LOOK} {error.hint}".strip()
+def _unknown(error: EngineError, history: History | None, known: str = "") -> EngineError:
+    """``error``, whose hint now says what is ``known`` of the commit, or that it may be there."""
+    found_out = f"{known} {RECORDED_LATER}" if known else FOUND_OUT
+    error.hint = f"{found_out if history else known or LOOK} {error.hint}".strip()
     return error
 
 

@@ -17,7 +17,7 @@ from engine.preflight.changed_rows import ACTION, INTEGER, ChangedColumn, Change
 from engine.preflight.concentrations import concentrations
 from engine.preflight.counted_values import first_of_each
 from engine.preflight.planned_merge import PlannedMerge
-from engine.spark.confs import confs_set, for_rows
+from engine.spark.confs import WITHOUT_INFERENCE, confs_set, for_rows
 from engine.spark.spark_errors import collected
 from engine.sql.literals import shown
 from engine.sql.names import quote
@@ -53,7 +53,7 @@ def changes_of(spark: SparkSession, planned: PlannedMerge, target: Target, *, pr
     ``private`` leaves all values out: sums, transitions and concentrations. Raises EngineError.
     """
     sizes = for_rows(planned.source.num_rows, target.num_rows)
-    with confs_set(spark, {**sizes, **merge_reads(spark, planned.merge, planned.files)}):
+    with confs_set(spark, {**sizes, **merge_reads(spark, planned.merge, planned.files), **WITHOUT_INFERENCE}):
         return _changes(spark, planned, target, private)
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from engine.commit.commit_identity import later_than, of_another_table, own_commit
 from engine.commit.exactly_once import (
     COMPARING,
+    as_done,
     commit_despite,
     given_up_if_interrupted,
     given_up_if_unknown,
@@ -240,7 +241,7 @@ def _restored(
             if commit is None:
                 lost = lost_since(spark, table, undo_plan.path, undo_plan.table_id, checked, None)
         raise_lost(lost, history, op_id)
-    with given_up_if_unknown(history, op_id, known=commit is not None):
+    with given_up_if_unknown(history, op_id, known=as_done(commit) if commit else ""):
         other = of_another_table(spark, table, undo_plan.table_id, checked, is_restored=True) if commit else ()
         outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
         if history:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from engine.ledger.history import History
 
+DROPPED = "The table is dropped."
+MAY_BE_DROPPED = "The table may be dropped."
+
 
 def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> UndoPlan:
     """What dropping the table would do. Raises RefusedError if it must not be dropped, StalePlanError if it is not the
@@ -96,14 +99,14 @@ def dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, o
             collected(spark, undo_statement(undo_plan))
         say(Progress(phase=COMPARING, stage="committed"))
     except EngineError as error:
-        with given_up_if_unknown(history, op_id, known=True):  # a DROP is no commit
+        with given_up_if_unknown(history, op_id, known=MAY_BE_DROPPED):
             is_gone = is_dropped(spark, undo_plan.table)
         if not is_gone:
             if history:
                 with given_up_if_not_recorded(history, op_id):
                     history.failed_by(op_id, error)
             raise
-    with given_up_if_unknown(history, op_id, known=True):
+    with given_up_if_unknown(history, op_id, known=DROPPED):
         outcome = Outcome(
             plan_id=undo_plan.undo_id,
             op_id=op_id,

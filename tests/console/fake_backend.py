@@ -56,6 +56,8 @@ class FakeBackend:
         self.schemas = ["default", "sales"]
         self.remembered: list[TableRef] = []
         self.versions = samples.some_versions()
+        self.newest: dict[str, int] = {}
+        """The newest versions of tables, by their paths, where others than this ledger's programs commit."""
         self.file_count = 40
         self.files_have_statistics = True
         self.table_update: dict[str, object] = {}
@@ -144,6 +146,10 @@ class FakeBackend:
     def table_columns(self, name: str) -> tuple[Column, ...]:
         self._enter("table_columns", name)
         return samples.columns_of(name)
+
+    def table_version(self, path: str) -> int:
+        self._enter("table_version", path)
+        return self.newest.get(path, -1)
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         self._enter("table_versions", name, limit)

@@ -7,8 +7,8 @@ import pytest
 from console.places.history.history import HistoryPlace
 from console.places.statement.preview import Preview
 from console.widgets.accept import Accept
-from engine.commit.policy import Policy
-from engine.model.errors import EngineError, StalePlanError
+from engine.commit.policy import Policy, with_verdicts
+from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.expectation import ExpectationResult
 from engine.model.plan import Remark
 from tests.console import samples
@@ -42,6 +42,54 @@ async def test_the_arrow_keys_go_from_button_to_button(backend: FakeBackend) -> 
             assert operator.app.focused is not None
             assert operator.app.focused.id == button
         assert not backend.called("apply")
+
+
+async def test_a_rule_that_asks_for_a_review_is_told_before_the_commit_is_refused(backend: FakeBackend) -> None:
+    backend.plans = [with_verdicts(Policy(reviewed_plans=True), samples.a_plan())]
+    backend.errors["apply"] = RefusedError(
+        "POLICY_REVIEWED_PLANS", "The policy forbids it (reviewed_plans): not shown."
+    )
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c", "saved, with s in the preview", "`show PLAN.json`")
+        await operator.press("ctrl+y")
+        await operator.sees("[POLICY_REVIEWED_PLANS]", "Nothing was committed:")
+        assert "plans again" not in operator.screen
+
+
+async def test_a_plan_that_apply_found_stale_is_not_offered_again(backend: FakeBackend) -> None:
+    moved = "sales.orders moved from v41 to v42 since the plan (v42 UPDATE): 1 of its files is gone."
+    backend.errors["apply"] = StalePlanError("STALE_PLAN", moved, "Plan again and look at what changed.")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c")
+        await operator.press("ctrl+y")
+        await operator.sees("[STALE_PLAN]")
+        await operator.press("v")
+        await operator.sees("moved from v41 to v42 since the plan", "why not commit")
+        assert "commit…" not in operator.keys
+        await operator.press("c")
+        await operator.sees("Cannot be committed")
+        assert not operator.app.query("CommitDialog")
+        await operator.press("r")
+        await operator.sees("commit…")
+
+
+async def test_a_commit_of_others_is_told_in_the_dialog_although_no_ledger_knows_it(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        backend.newest[samples.a_plan().target.path] = 43
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c", "planned at v41", "moved from v41 to v43 since this plan")
+        assert "RESTORE TABLE" not in operator.screen
+        await operator.press("escape")
+        await operator.sees("moved from v41 to v43 since this plan")
+        # what the ledger tells later does not hide it
+        place = operator.merge
+        place.ledger_changed()
+        await operator.sees("moved from v41 to v43 since this plan")
 
 
 async def test_the_columns_that_schema_evolution_adds_are_told_before_the_commit(backend: FakeBackend) -> None:

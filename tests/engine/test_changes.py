@@ -157,3 +157,20 @@ def test_a_refused_plan_has_no_changes(shop: Any) -> None:
     )
     with pytest.raises(UsageError, match="changes nothing"):
         changes(shop, planned(shop, sql))
+
+
+def test_many_computed_columns_that_a_condition_compares_are_planned_at_once(spark: Any) -> None:
+    names = [f"c{at}" for at in range(40)]
+    new = ", ".join(f"concat('new_', {name}) AS {name}" for name in names)
+    differ = " AND ".join(f"NOT (t.{name} <=> s.{name})" for name in names)
+    with own_schema(spark):
+        texts = ", ".join(f"concat('{name}_', id) AS {name}" for name in names)
+        spark.sql(f"CREATE TABLE wide USING delta AS SELECT id, {texts} FROM range(1, 21)")
+        merge = (
+            f"MERGE INTO wide t USING (SELECT id + 10 AS id, {new} FROM wide) s ON t.id = s.id "
+            f"WHEN MATCHED AND {differ} THEN UPDATE SET {', '.join(f'{name} = s.{name}' for name in names)} "
+            "WHEN NOT MATCHED THEN INSERT *"
+        )
+        found = changes(spark, planned(spark, merge))
+    assert (found.updated, found.inserted, found.deleted) == (10, 10, 0)
+    assert [one.changed for one in found.columns] == [10] * len(names)

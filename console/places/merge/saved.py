@@ -37,7 +37,11 @@ def ask_name_to_save(place: StatementPlace) -> None:
     values = f" The values of {', '.join(f':{name}' for name in draft.params)} are kept too." if draft.params else ""
 
     def why_not(name: str) -> str | None:
-        return None if _NAME.fullmatch(name) else "A name has letters, digits, blanks, points, dashes and underscores."
+        return (
+            None
+            if _NAME.fullmatch(name)
+            else "A name begins with a letter or a digit; blanks, points, dashes and underscores may follow."
+        )
 
     def exists(name: str) -> str | None:
         return (

@@ -121,6 +121,8 @@ def _what_now(failure: Failure, settled: Operation | None, wrote: bool) -> str:
         return "{merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
+    if failure.condition.startswith("POLICY_"):
+        return "Nothing was committed: it had not begun to write."
     if settled is not None and settled.committed_nothing:
         return "There was nothing to commit. {merge.replan} plans again."
     if settled is not None and settled.status == "applied":

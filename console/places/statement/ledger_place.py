@@ -31,6 +31,8 @@ class LedgerPlace(StepsPlace):
         self.planning_began = EVER
         self.moved: Moved | None = None
         """What was committed since the plan to a table that it writes or reads."""
+        self._seen_version = -1
+        """The newest version of the target that Spark told of, since the plan."""
         self.dialog: CommitDialog | None = None
         """The one that asks whether to commit the plan, while it is open."""
 
@@ -95,8 +97,32 @@ class LedgerPlace(StepsPlace):
 
         self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
+    def _ask_version(self, plan: AnyPlan) -> None:
+        """Others commit too, of whom the ledger knows nothing: Spark is asked before a commit."""
+        if plan.kind != "merge":
+            return
+
+        def found(version: int) -> None:
+            self._seen_version = version
+            self._ask_what_moved(plan)
+
+        # if it cannot be asked, apply says so
+        self.ask(
+            "version",
+            lambda: self.backend.table_version(plan.target.path),
+            found,
+            lambda _: None,
+            of=lambda: self.plan_id,
+        )
+
+    def _moved_unseen(self, plan: AnyPlan) -> Moved | None:
+        """The target at a version that is not in the ledger."""
+        planned, now = plan.target.version, self._seen_version
+        return Moved(plan.target.name, planned, now, is_target=True) if now > planned else None
+
     def _ask_what_moved(self, plan: AnyPlan) -> None:
-        def found(moved: Moved | None) -> None:
+        def found(known: Moved | None) -> None:
+            moved = known or self._moved_unseen(plan)
             if moved is not None and moved.own is not None and moved != self.moved:
                 self._tell_of_commit(moved_sentence(moved))
             self.moved = moved

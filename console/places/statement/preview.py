@@ -301,6 +301,11 @@ class Preview(Vertical):
         if view == self._view:
             self.page.fail(failure)
 
+    def ask_again(self) -> None:
+        """Spark is there again: what it gave no answer to is asked once more."""
+        if self.plan is not None and self._view in ASKED_FOR and self._view not in self._asked:
+            self.choose(self._view)
+
     def turn_to(self, view: str) -> None:
         """Show one of the views, for this plan and the next ones."""
         self._chosen = view

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 SAMPLE_ROWS = 5
 PLANNING = "Spark plans this text. Planning writes nothing."
+STALE_FOR_GOOD = ("STALE_PLAN", "PLAN_UNDONE", "DELTA_")
+"""Errors after which no apply of the same plan can do better."""
 SHOWS_IT = " {merge.preview} shows it."
 
 
@@ -50,6 +52,8 @@ class StatementPlace(LedgerPlace):
         """What the plan that runs said already."""
         self._wrote = Event()
         """Set as soon as a commit of the plan has begun to write."""
+        self.stale = ""
+        """What apply found that makes the plan stale for good."""
         self.rehearsal: Rehearsal | None = None
         """What the MERGE of the plan did on a clone."""
 
@@ -74,6 +78,8 @@ class StatementPlace(LedgerPlace):
     def spark_is_warm(self) -> None:
         if not self.is_composed:
             return
+        if self.view == "preview":
+            self.preview.ask_again()
         if self.pane.plan_is_wanted:
             self.action_plan()
         else:
@@ -131,7 +137,7 @@ class StatementPlace(LedgerPlace):
         # the preview has it, even if the operator has typed on and stays at the text
         self._name_steps()
         self.committed = self.projection = self.rehearsal = self.failed = self.moved = None
-        self.planning_began = operation.began
+        self.planning_began, self._seen_version, self.stale = operation.began, -1, ""
         self._wrote = Event()
         self._project(plan)
         name = short_id(plan.plan_id)
@@ -209,6 +215,7 @@ class StatementPlace(LedgerPlace):
             moved=self.moved,
         )
         self.app.push_screen(self.dialog, partial(self._confirmed, plan))
+        self._ask_version(plan)
 
     action_why_not_commit = action_commit
 
@@ -219,6 +226,8 @@ class StatementPlace(LedgerPlace):
             return outcome_sentences.committed_already(self.committed)
         if self.moved is not None and self.moved.own is not None:
             return moved_sentence(self.moved)
+        if self.stale:
+            return self.stale
         if self.console_app.status.spark == "lost":
             return f"Spark is lost: {self.console_app.spark_again()}. The plan is kept."
         return plan_summary.why_not_committable(plan)
@@ -272,6 +281,9 @@ class StatementPlace(LedgerPlace):
         self.commit_pane.show_failure(plan, failure, wrote=wrote.is_set())
         became = "the History place says what became of it" if wrote.is_set() else "nothing was committed"
         self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was to be committed: {became}.")
+        if failure.stale and failure.condition.startswith(STALE_FOR_GOOD):
+            self.stale = f"{failure.message} {failure.hint}".strip()
+            self.preview.plan_became(self.stale)
         self._commit_ended(str(failure), kept=False)
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
@@ -345,7 +357,7 @@ class StatementPlace(LedgerPlace):
         """The actions that are not always possible, and whether they are now."""
         view = self.view
         may_commit = view == "preview" and self.plan is not None and not self.is_committed and self.operation is None
-        never = plan_summary.why_not_committable(self.plan) if self.plan is not None else None
+        never = plan_summary.why_not_committable(self.plan) or self.stale if self.plan is not None else ""
         typing = view not in ("preview", "commit")
         return {
             "edit": view != "compose" or self.focused is None,
@@ -360,8 +372,8 @@ class StatementPlace(LedgerPlace):
             "view": view == "preview",
             "save_plan": view == "preview",
             "copy_markdown": self.plan is not None,
-            "commit": may_commit and never is None,
-            "why_not_commit": view == "preview" and self.plan is not None and not (may_commit and never is None),
+            "commit": may_commit and not never,
+            "why_not_commit": view == "preview" and self.plan is not None and not (may_commit and not never),
             "history": view == "commit",
         }
 

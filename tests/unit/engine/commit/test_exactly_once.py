@@ -6,9 +6,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from engine.commit.exactly_once import commit_despite, given_up_if_interrupted, given_up_if_unknown
+from engine.commit.exactly_once import as_done, commit_despite, given_up_if_interrupted, given_up_if_unknown
 from engine.commit.lost_commit import raise_lost
 from engine.model.errors import EngineError, LostCommitError
+from engine.table.commits import Commit
 
 
 class FakeHistory:
@@ -60,12 +61,18 @@ def test_a_commit_that_cannot_be_read_back_says_so_and_a_lost_one_does_not() -> 
     with pytest.raises(EngineError, match="does not answer") as raised, given_up_if_unknown(None, "op"):
         not_read()
     assert "may be there" in raised.value.hint
-    with pytest.raises(EngineError) as known, given_up_if_unknown(None, "op", known=True):
-        not_read()
-    assert known.value.hint == "Check the network."
     with pytest.raises(LostCommitError) as lost, given_up_if_unknown(None, "op"):
         raise LostCommitError("COMMIT_LOST", "The commit is LOST.", "Plan again.")
     assert lost.value.hint == "Plan again."
+
+
+@pytest.mark.parametrize(("history", "later"), [(FakeHistory(), " The next command"), (None, " Check the network.")])
+def test_what_fails_after_a_commit_says_that_it_is_committed(history: Any, later: str) -> None:
+    known = as_done(Commit(8, "", "MERGE", 7, {}, None))
+    with pytest.raises(EngineError) as raised, given_up_if_unknown(history, "op", known=known):
+        not_read()
+    assert raised.value.hint.startswith(f"It is committed, as v8.{later}")
+    assert raised.value.hint.endswith("Check the network.")
 
 
 def test_a_ledger_that_cannot_be_written_does_not_hide_what_happened() -> None:
