@@ -121,18 +121,18 @@ def _what_now(failure: Failure, settled: Operation | None, wrote: bool) -> str:
         return "{merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
-    if failure.condition.startswith("POLICY_"):
-        return "Nothing was committed: it had not begun to write."
     if settled is not None and settled.committed_nothing:
         return "There was nothing to commit. {merge.replan} plans again."
     if settled is not None and settled.status == "applied":
         committed = "It was committed before the answer was lost" if failure.unreachable else "It is committed"
         return f"{committed}, as v{settled.version}. {{merge.history}} shows what it did, and takes it back."
     is_settled = settled is not None and settled.status in NOT_COMMITTED
-    if not wrote and (is_settled or failure.cancelled or failure.unreachable):
-        return "Nothing was committed: it had not begun to write. {merge.replan} plans again."
+    # a rule refuses the next plan, too
+    again = "" if failure.condition.startswith("POLICY_") else " {merge.replan} plans again."
+    if not wrote and (is_settled or not again or failure.cancelled or failure.unreachable):
+        return f"Nothing was committed: it had not begun to write.{again}"
     if is_settled:
-        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
+        return f"Nothing was committed: the table's log was asked.{again}"
     if failure.cancelled:
         return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."
     if failure.unreachable:
