@@ -1,9 +1,9 @@
 """What a plan costs on an object store: ``python -m tests.benchmarks.store [--latency MS …] [--rounds N]``.
 
-A real MinIO, which names each request to a webhook of ours, behind a proxy that delays each request. Of a warm plan, of
-the plain MERGE of the same statement and of the apply of a plan: requests by what they ask and of which object, and
-seconds. ``--commits N`` gives each table so many more commits, none in a checkpoint, and looks at its first plan too.
-Where DELTAMERGE_MINIO names no binary, MinIO is built with Go.
+A real MinIO, which names each request to a webhook of ours, behind a proxy that delays each request. Of a warm plan,
+of the plain MERGE of the same statement and of the apply of a plan: requests by what they ask and of which object,
+and seconds. ``--files N`` is how many each table has. ``--commits N`` gives each so many more commits, none in a
+checkpoint, and looks at its first plan too. Where DELTAMERGE_MINIO names no binary, MinIO is built with Go.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ from tests.lakehouse.servers import minio
 HEAD = ("case", "latency, ms", "what", "seconds", "to the MERGE", "requests", "of them")
 BUCKET = "lake"
 FILES = 40
-ROWS = 40_000
+ROWS = 1_000
+"""Of each file."""
 OBJECTS = (
     (re.compile(r"_delta_log/(?:\d{20}\.json)?$"), "commit"),
     (re.compile(r"\.crc$"), "checksum"),
@@ -153,23 +154,26 @@ def audited_store() -> Iterator[tuple[Store, Audit, Delay]]:
 
 @dataclass(frozen=True)
 class Case:
-    """A MERGE of ``source``, a query, into a table of FILES files."""
+    """A MERGE of ``source``, a query."""
 
     name: str
     source: str
 
 
-CASES = (
-    Case(f"2 of {FILES} files touched", f"SELECT id, 'new' AS v FROM range(10, {ROWS // FILES + 10})"),
-    Case(f"{FILES} of {FILES} files touched", f"SELECT id * 100 AS id, 'new' AS v FROM range({ROWS // 100})"),
-)
+def cases(files: int) -> tuple[Case, Case]:
+    """Into a table of so many files."""
+    rows = files * ROWS
+    return (
+        Case(f"2 of {files:,} files touched", f"SELECT id, 'new' AS v FROM range(10, {ROWS + 10})"),
+        Case(f"{files:,} of {files:,} files touched", f"SELECT id * 100 AS id, 'new' AS v FROM range({rows // 100})"),
+    )
 
 
-def build(spark: Any, name: str) -> str:
+def build(spark: Any, name: str, files: int) -> str:
     table = f"delta.`s3a://{BUCKET}/{name}`"
     spark.sql(
         f"CREATE OR REPLACE TABLE {table} USING delta TBLPROPERTIES (delta.checkpointInterval = 1000000) AS "
-        f"SELECT /*+ REPARTITION_BY_RANGE({FILES}, id) */ id, 'old' AS v FROM range({ROWS})"
+        f"SELECT /*+ REPARTITION_BY_RANGE({files}, id) */ id, 'old' AS v FROM range({files * ROWS})"
     ).collect()
     return table
 
@@ -211,16 +215,17 @@ def row(name: str, what: str, latency: int, seconds: float, requests: Counter[st
 
 @dataclass(frozen=True)
 class Bench:
-    """``commits`` is how many each table gets beside its first."""
+    """Each table has ``files``, and ``commits`` beside its first."""
 
     spark: Any
     store: Store
     audit: Audit
     delay: Delay
+    files: int = FILES
     commits: int = 0
 
     def build(self, name: str) -> str:
-        table = build(self.spark, name)
+        table = build(self.spark, name, self.files)
         lengthen(self.store, name, self.commits)
         return table
 
@@ -260,14 +265,17 @@ def main() -> None:
     parser.add_argument("--latency", type=int, nargs="+", default=[0, 30], help="milliseconds")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--commits", type=int, default=0, help="more commits in the log of each table")
+    parser.add_argument("--files", type=int, default=FILES, help="of each table")
     options = parser.parse_args()
     with audited_store() as (store, audit, delay), own_server(store="s3") as (session, _):
+        small = Bench(session.spark, store, audit, delay)
         for _ in range(2):
-            compare(Bench(session.spark, store, audit, delay), CASES[0], 0, 1)  # warms up
+            compare(small, cases(FILES)[0], 0, 1)  # warms up
         print(f"\n| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")
+        bench = replace(small, files=options.files, commits=options.commits)
         for latency in options.latency:
-            for case in CASES[: 1 if options.commits else None]:
-                compare(Bench(session.spark, store, audit, delay, options.commits), case, latency, options.rounds)
+            for case in cases(options.files)[: 1 if options.commits else None]:
+                compare(bench, case, latency, options.rounds)
 
 
 if __name__ == "__main__":
