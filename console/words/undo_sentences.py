@@ -128,7 +128,7 @@ def after(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None
         and outcome.version - 1 != plan.target.version
     ):
         # another commit came between, and its age is not the one that was judged
-        return f"v{outcome.version - 1} was committed after the plan was made; `undo` says until when it can be back"
+        return f"it goes back to v{outcome.version - 1}, which others committed after the plan; `undo` says until when"
     if found.possible is False:
         return f"{NO}: {visible(found.why)}"
     if found.raise_retention:

@@ -15,6 +15,7 @@ from engine.preflight.advice import MUST_ACCEPT
 
 if TYPE_CHECKING:
     from engine.ledger.history import History
+    from engine.model.expectation import ExpectationResult
 
 
 def check_allowed(
@@ -52,10 +53,15 @@ class ToAccept:
     sentence: str
 
 
+def sentence_of(one: ExpectationResult) -> str:
+    """With its name, which is its own if it was not given another."""
+    return one.sentence if one.sentence.startswith(f"{one.name}: ") else f"{one.name}: {one.sentence}"
+
+
 def to_accept(plan: Plan | CreatePlan) -> Iterator[ToAccept]:
     for warning in plan.warnings:
         if warning.code in MUST_ACCEPT or warning.severity == "error":
             yield ToAccept(warning.code, warning.code, warning.sentence)
     if isinstance(plan, Plan):
         for one in failing(plan.expectations):
-            yield ToAccept(one.code, "EXPECTATION_FAILS", f"{one.name}: {one.sentence}")
+            yield ToAccept(one.code, "EXPECTATION_FAILS", sentence_of(one))

@@ -32,13 +32,12 @@ def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
     """How the ``:name`` markers of ``sql`` are filled. Raises UsageError as :func:`fill` does."""
     places = parameter_markers(sql)
     names = {name for name, _, _ in places}
-    for name, _, _ in places:
-        if name not in params:
-            raise UsageError(
-                "UNBOUND_SQL_PARAMETER",
-                f"The parameter :{name} has no value.",
-                f"Give it with --param {name}=VALUE.",
-            )
+    if missing := list(dict.fromkeys(name for name, _, _ in places if name not in params)):
+        one = len(missing) == 1
+        has = f"parameter :{missing[0]} has" if one else f"parameters {', '.join(f':{name}' for name in missing)} have"
+        options = " ".join(f"--param {name}=VALUE" for name in missing)
+        give = f"Give {'it' if one else 'them'} with {options}."
+        raise UsageError("UNBOUND_SQL_PARAMETER", f"The {has} no value.", give)
     for name in params:
         if name not in names:
             raise UsageError(

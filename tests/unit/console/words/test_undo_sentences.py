@@ -150,7 +150,7 @@ def test_of_a_commit_without_an_outcome_no_statement_is_told_that_its_plan_knows
 
 
 def test_a_commit_over_another_than_the_judged_version_is_looked_at_anew() -> None:
-    assert words.after(a_plan(), outcome(version=10)).startswith("v9 was committed after the plan was made")
+    assert words.after(a_plan(), outcome(version=10)).startswith("it goes back to v9, which others committed")
     assert words.after(a_plan(), outcome(version=None)) == "kept a week"
 
 

@@ -66,6 +66,17 @@ def test_an_expectation_that_fails_must_be_accepted(status: Any, severity: Any, 
         refuse(plan, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("few", "few: rows: 64 is above the most, 60."), ("rows", "rows: 64 is above the most, 60.")]
+)
+def test_an_expectation_that_has_the_name_of_its_kind_is_named_once(name: str, said: str) -> None:
+    sentence = "rows: 64 is above the most, 60."
+    result = ExpectationResult(name=name, kind="rows", status="fail", severity="error", sentence=sentence)
+    with pytest.raises(RefusedError) as caught:
+        refuse(make_plan(warnings=(), expectations=(result,)), ())
+    assert caught.value.message == said
+
+
 def test_a_policy_is_asked_first_and_knows_what_was_reviewed() -> None:
     plan = make_plan(warnings=())
     history: Any = SimpleNamespace(is_reviewed=lambda plan_id: plan_id == "plan-1")

@@ -81,6 +81,9 @@ def test_a_name_without_a_value_is_refused() -> None:
         fill("SELECT :a + :b", {"a": "1"})
     assert refused.value.condition == "UNBOUND_SQL_PARAMETER"
     assert refused.value.hint == "Give it with --param b=VALUE."
+    with pytest.raises(UsageError, match="The parameters :b, :c have no value") as refused:
+        fill("SELECT :a + :b + :c + :b", {"a": "1"})
+    assert refused.value.hint == "Give them with --param b=VALUE --param c=VALUE."
 
 
 def test_a_value_without_a_name_is_refused() -> None:
