@@ -126,7 +126,7 @@ def _run(
             transaction = plan.plan_id if plan.statement.form == "as_select" else None
             lost = lost_commit(spark, plan.target.name, now.state.location, plan.target.version, since, transaction)
     raise_lost(lost, history, op_id)
-    with given_up_if_unknown(history, op_id, known=as_done(commit)):
+    with given_up_if_unknown(history, op_id, known=as_done(commit) or "It is done."):
         return _outcome(plan, history, op_id, commit, now, began=began)
 
 

@@ -84,8 +84,8 @@ def given_up_if_unknown(history: History | None, op_id: str, *, known: str = "")
 
 
 def as_done(commit: Commit | None) -> str:
-    """What is known of a statement that has run, in a sentence."""
-    return "It is done, without a commit." if commit is None else f"It is committed, as v{commit.version}."
+    """What is known of a statement that has run, in a sentence; "" without its commit."""
+    return "" if commit is None else f"It is committed, as v{commit.version}."
 
 
 @contextlib.contextmanager

@@ -241,7 +241,7 @@ def _restored(
             if commit is None:
                 lost = lost_since(spark, table, undo_plan.path, undo_plan.table_id, checked, None)
         raise_lost(lost, history, op_id)
-    with given_up_if_unknown(history, op_id, known=as_done(commit) if commit else ""):
+    with given_up_if_unknown(history, op_id, known=as_done(commit)):
         other = of_another_table(spark, table, undo_plan.table_id, checked, is_restored=True) if commit else ()
         outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
         if history:
