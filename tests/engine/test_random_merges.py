@@ -99,9 +99,15 @@ def check_story(spark: Any, story: Story, directory: str, *, applied_by: Iterato
     """Run it; what fails comes with the SQL that repeats it. ``applied_by`` applies one plan after the other."""
     table = f"t_{uuid.uuid4().hex[:10]}"
     ran = story.table.statements(table, directory)
-    found = []
+    found: list[str] = []
     for statement in ran:
-        spark.sql(statement)
+        try:
+            spark.sql(statement)
+        except Exception as error:
+            if not deletes_no_tracked_rows(spark, error):
+                raise
+            spark.sql(f"DROP TABLE {table}")
+            return found
     for merge in story.merges:
         script = merge.script(table, directory)
         ran.append(script)
@@ -114,3 +120,8 @@ def check_story(spark: Any, story: Story, directory: str, *, applied_by: Iterato
             raise
     spark.sql(f"DROP TABLE {table}")
     return found
+
+
+def deletes_no_tracked_rows(spark: Any, error: Exception) -> bool:
+    """A fault of Delta 4.4 on Spark 4.0: a DELETE fails in a table with row tracking; a MERGE does not."""
+    return spark.version.startswith("4.0.") and "`_metadata` cannot be resolved" in str(error)
