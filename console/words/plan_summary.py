@@ -302,10 +302,8 @@ def by_severity(warnings: Sequence[Remark]) -> tuple[list[Remark], list[Remark]]
 
 
 def warnings_counted(warnings: Sequence[Remark]) -> str:
-    """How many there are by severity; "" of a single one, which tells it itself."""
+    """How many there are by severity; "" if there is none."""
     errors, others = by_severity(warnings)
-    if len(warnings) < 2:
-        return ""
     counted = ((errors, f"{count(len(errors), 'error')} to be accepted"), (others, count(len(others), "warning")))
     return ", ".join(text for found, text in counted if found)
 

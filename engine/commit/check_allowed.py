@@ -36,7 +36,8 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
             plan.refused.hint or "Change the statement or its source, and plan again.",
         )
     if missing := [one for one in to_accept(plan) if one.code not in accept]:
-        options = dict.fromkeys(f"--accept {one.code}" for one in missing)
+        # with those that were given: the command as a whole is what is typed again
+        options = dict.fromkeys(f"--accept {code}" for code in (*accept, *(one.code for one in missing)))
         raise RefusedError(
             missing[0].condition,
             missing[0].sentence,

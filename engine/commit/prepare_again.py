@@ -34,6 +34,9 @@ NO_VERSION = ("DELTA_VERSION_NOT_FOUND", "DELTA_LOG_FILE_NOT_FOUND", "DELTA_NO_R
 OTHER_COLUMNS = ("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND", "DATATYPE_MISMATCH", "DELTA_MERGE_UNRESOLVED_EXPRESSION")
 """Spark, or Delta, misses a column or takes one of another type."""
 AGAIN = "Plan again."
+MATERIALIZING = "MERGE operation - materialize source"
+COMPARING_SOURCE = "read the source again, to compare"
+"""Of a MERGE that does not materialize it."""
 KEPT_BY_FREEZE = "Plan again; with --freeze the source stays as it was planned."
 
 
@@ -72,7 +75,7 @@ def prepare_again(spark: SparkSession, plan: Plan, statement: MergeStatement, sa
     if is_pinned(plan):
         check_pinned(spark, plan)
     elif not (merges_checkpoint(plan) and view and has_view(spark, view)):
-        say(Progress(phase="MERGE operation - materialize source"))
+        say(Progress(phase=MATERIALIZING if merges_checkpoint(plan) else COMPARING_SOURCE))
         prepare_as_planned(spark, plan, statement, plan.decision.storage_level)
 
 
@@ -80,7 +83,7 @@ def prepare_lost(
     spark: SparkSession, plan: Plan, statement: MergeStatement, attempt: Attempt, state: Staleness, say: OnProgress
 ) -> None:
     """Prepare the source again after its blocks were lost, under the same name at the attempt's storage level."""
-    say(Progress(phase=f"MERGE operation - materialize source, attempt {attempt.attempt} ({attempt.storage_level})"))
+    say(Progress(phase=f"{MATERIALIZING}, attempt {attempt.attempt} ({attempt.storage_level})"))
     version, _ = commits_since(spark, plan.target.name, plan.target.version)
     if version != state.version:
         raise StalePlanError(

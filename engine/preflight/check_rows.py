@@ -6,7 +6,7 @@ What is looked for: engine.preflight.row_checks. The checks of all clauses share
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,8 @@ NOT_OF_ROWS = (
     *WITHOUT_CLASS,
 )
 SAMPLE_ROWS = 5
+MOST_TOLD = 3
+"""How many faults are told beside the first."""
 
 
 def check_rows(
@@ -65,13 +67,16 @@ def check_rows(
     """
     rules = target.rules
     taking = [one for one in target.assigned if takes_rows(merge.statement, matches, one.clause)]
-    clauses = [checks for one in taking if (checks := clause_checks(merge, source, matches, rules, one))]
-    for clause in taking:
-        as_given = maybe_as_given(merge, matches, promise.write, clause)
-        if as_given and (checks := clause_checks(merge, source, matches, rules, clause, as_given)):
-            clauses.append(checks)
-    if checks := old_checks(merge, source, matches, rules, promise):
-        clauses.append(checks)
+    made = [clause_checks(merge, source, matches, rules, one) for one in taking]
+    again = [maybe_as_given(merge, matches, promise.write, one) for one in taking]
+    made += [
+        clause_checks(merge, source, matches, rules, one, as_given) if as_given else None
+        for one, as_given in zip(taking, again, strict=True)
+    ]
+    made.append(old_checks(merge, source, matches, rules, promise))
+    # the same rows may be looked at twice, as the clause makes them and as the source gives them
+    numbers = [at % len(taking) if at < 2 * len(taking) else at for at, one in enumerate(made) if one]
+    clauses = [one for one in made if one]
     if not clauses:
         return None
     # under LEGACY, CAST is the one that the write does; the operator's own expressions keep the session's confs
@@ -91,12 +96,38 @@ def check_rows(
             raise
         counts = _counts(spark, confs, checks_only)
     with confs_set(spark, confs):
-        for index, one in enumerate(checks_only):
-            # without checks the aggregate still has a number
-            for check, bad in zip(one.checks, counts[index], strict=False):
-                if bad:
-                    refused.append(_refused(spark, one, check, bad, private=private or bool(refused)))
-    return first_of(*refused)
+        violated = _violated(checks_only, numbers, counts)
+        refused += [
+            _refused(spark, one, check, bad, private=private or bool(refused) or n > 0)
+            for n, (one, check, bad) in enumerate(violated)
+        ]
+    return first_of(*_with_others(refused))
+
+
+def _violated(
+    clauses: Sequence[ClauseChecks], numbers: Sequence[int], counts: Mapping[int, Sequence[int]]
+) -> list[tuple[ClauseChecks, Check, int]]:
+    """(The first clause that makes rows which a check finds bad, the check, those rows of all clauses) for each check.
+    ``numbers`` tell the clauses apart."""
+    found: dict[tuple[str, str], tuple[ClauseChecks, Check, dict[int, int]]] = {}
+    for index, (one, number) in enumerate(zip(clauses, numbers, strict=True)):
+        # without checks the aggregate still has a number
+        for check, bad in zip(one.checks, counts[index], strict=False):
+            if bad:
+                by_clause = found.setdefault((check.condition, check.sentence), (one, check, {}))[2]
+                by_clause[number] = max(bad, by_clause.get(number, 0))
+    return [(one, check, sum(by_clause.values())) for one, check, by_clause in found.values()]
+
+
+def _with_others(refused: Sequence[Refused]) -> Sequence[Refused]:
+    """The first one tells of the others: who corrects its rows alone is refused again."""
+    if len(refused) < 2:
+        return refused
+    first, *others = refused
+    told = list(dict.fromkeys(one.message.removesuffix(".") for one in others))
+    more = f", and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    message = f"{first.message} Also: {'; '.join(told[:MOST_TOLD])}{more}."
+    return (first.model_copy(update={"message": message}), *others)
 
 
 def first_of(*found: Refused | None) -> Refused | None:

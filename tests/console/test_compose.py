@@ -293,7 +293,7 @@ async def test_a_merge_is_saved_with_its_parameters_and_opened_again_on_another_
         await operator.press("escape", "w")
         await operator.sees("Save this merge", ":day are kept too.")
         await operator.press(*"a/b", "enter")
-        await operator.sees("A name has letters")
+        await operator.sees("A name begins with a letter")
         await operator.press("backspace", "backspace", "backspace", *"daily orders", "enter")
         await operator.sees("Saved as daily orders")
     async with console(FakeBackend(backend.home)) as operator:

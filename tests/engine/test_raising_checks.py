@@ -102,3 +102,18 @@ def test_the_check_is_named_and_its_values_are_not_told_in_private(shop: Any) ->
     assert private is not None
     assert "CHECK constraint casts" in private.message
     assert "'x'" not in private.message
+
+
+def test_a_check_counts_the_rows_of_all_clauses_and_every_check_is_told(shop: Any) -> None:
+    shop.sql("CREATE TABLE t (id INT, a INT, b INT) USING delta")
+    shop.sql("INSERT INTO t VALUES (1, 1, 1), (2, 1, 1)")
+    for column in ("a", "b"):
+        shop.sql(f"ALTER TABLE t ADD CONSTRAINT {column}_pos CHECK ({column} > 0)")
+    feed = "(SELECT id, -id AS a, IF(id > 4, -1, 1) AS b FROM range(1, 6)) f"
+    sql = (
+        f"MERGE INTO t USING {feed} ON t.id = f.id WHEN MATCHED THEN UPDATE SET a = f.a WHEN NOT MATCHED THEN INSERT *"
+    )
+    refused = plan(shop, sql).refused
+    assert refused is not None
+    assert refused.message.startswith("5 rows violate the CHECK constraint a_pos (a > 0)."), refused.message
+    assert refused.message.endswith("Also: 1 row violates the CHECK constraint b_pos (b > 0)."), refused.message

@@ -133,7 +133,9 @@ def _remarks(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
     """What is seldom meant: how much of it there is, then each."""
     errors, warnings = plan_summary.by_severity(plan.warnings)
     bad, mind = f"  {glyphs.error}", f"  {glyphs.warning}"
-    if counted := plan_summary.warnings_counted(plan.warnings):
+    # a single one tells it itself
+    if len(plan.warnings) > 1:
+        counted = plan_summary.warnings_counted(plan.warnings)
         sign, style = (bad, "$text-error") if errors else (mind, "$text-warning")
         yield signed(sign, style, counted, "bold")
     for signs, style, remarks in ((bad, "$text-error", errors), (mind, "$text-warning", warnings)):

@@ -287,13 +287,14 @@ def test_a_refused_plan_as_text_counts_nothing() -> None:
     ("severities", "told"),
     [
         ((), ""),
-        (("warning",), ""),
+        (("warning",), "1 warning"),
+        (("error",), "1 error to be accepted"),
         (("warning", "warning"), "2 warnings"),
         (("warning", "error"), "1 error to be accepted, 1 warning"),
         (("error", "error"), "2 errors to be accepted"),
     ],
 )
-def test_several_warnings_are_counted_by_severity(severities: tuple[Any, ...], told: str) -> None:
+def test_warnings_are_counted_by_severity(severities: tuple[Any, ...], told: str) -> None:
     remarks = [Remark(code="CODE", sentence="It is so.", severity=one) for one in severities]
     assert words.warnings_counted(remarks) == told
 

@@ -66,6 +66,16 @@ def test_an_expectation_that_fails_must_be_accepted(status: Any, severity: Any, 
         refuse(plan, [])
 
 
+def test_the_advice_repeats_what_was_accepted_already() -> None:
+    few, keys = (
+        ExpectationResult(name=name, kind="rows", status="fail", severity="error", sentence="…")
+        for name in ("few", "keys")
+    )
+    with pytest.raises(RefusedError) as caught:
+        refuse(make_plan(warnings=(), expectations=(few, keys)), ["expect:few"])
+    assert "--accept expect:few --accept expect:keys" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("few", "few: rows: 64 is above the most, 60."), ("rows", "rows: 64 is above the most, 60.")]
 )
