@@ -10,9 +10,10 @@ demo.orders:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import yaml
@@ -26,6 +27,17 @@ FOLDER: Final = "expect"
 """The folder that is read where none is named: beside a file of SQL, and in the home."""
 ENDINGS: Final = (".yml", ".yaml")
 MAX_BYTES: Final = 1 << 20
+A_LIST, A_MAPPING, A_NUMBER = "a list is wanted: [a, b]", "a mapping is wanted: {a: b}", "a number is wanted"
+WANTED: Mapping[str, str] = MappingProxyType(
+    {
+        "tuple_type": A_LIST,
+        "dict_type": A_MAPPING,
+        "model_type": A_MAPPING,
+        "model_attributes_type": A_MAPPING,
+        "decimal_parsing": A_NUMBER,
+    }
+)
+"""What stands in the place of a value of another kind, by the type of pydantic's error."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,7 @@ def _expectation(entry: Any, node: yaml.Node, name: str) -> Expectation:
         message = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
             message = f"{keys[-1]!r} is unknown here"
+        message = WANTED.get(first["type"], message)
         where = ".".join(str(one) for one in keys if first["type"] != "extra_forbidden")
         raise _wrong(_node_at(node, keys), name, f"{where}: {message}" if where else message) from error
 
