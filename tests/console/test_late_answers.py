@@ -128,7 +128,9 @@ def check_statement(place: StatementPlace) -> None:
         return
     assert place.preview.plan is plan
     step = dict(place.query_one("#steps", TabLine).tabs)["preview"]
-    assert step == f"Preview {short_id(plan.plan_id)}{' (text edited)' if place.is_edited else ''}"
+    name, _, other = step.partition(" (")
+    assert name == f"Preview {short_id(plan.plan_id)}"
+    assert bool(other) == place.is_edited
     shown = "\n".join(one.body.plain for one in place.query_one(Verdict).paragraphs)
     page = place.commit_pane.page if place.view == "commit" else place.preview.page
     for mark in [*MARK.findall(shown), *marks(page)]:

@@ -226,6 +226,15 @@ async def test_a_plan_of_an_older_text_is_marked_as_such(backend: FakeBackend) -
         await operator.sees("The text was edited since; what is committed is the plan")
 
 
+async def test_a_plan_is_not_said_to_be_of_a_text_that_came_from_elsewhere(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        operator.merge.use_text("MERGE INTO other t USING s ON t.id = s.id WHEN MATCHED THEN DELETE")
+        await operator.sees("7f3a9c (of another text)")
+        operator.merge.use_text(MERGE_SQL)
+        await operator.misses("7f3a9c (")
+
+
 async def test_a_script_that_was_not_touched_is_not_marked_as_edited(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(f"SET spark.sql.ansi.enabled = true;\n{MERGE_SQL}")

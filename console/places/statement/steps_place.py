@@ -121,7 +121,8 @@ class StepsPlace(Place):
 
     def _steps(self) -> list[tuple[str, str]]:
         plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
-        plan += " (text edited)" if self.is_edited else ""
+        if self.is_edited:
+            plan += " (text edited)" if self.pane.origin == self._planned_origin else " (of another text)"
         return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
 
     def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
