@@ -167,6 +167,10 @@ def check(operator: Operator) -> None:
             check_session(place, operator.app.backend)
 
 
+def is_drawing(operator: Operator) -> bool:
+    return any(view._swapping for place in operator.app.open_places() for view in place.query(PageView))
+
+
 async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
     backend = NamingBackend(home)
     backend.waiting = []
@@ -182,6 +186,8 @@ async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
             else:
                 await operator.press(*step)
             await operator.pilot.pause()
+            # on a busy machine a page may still be on its way to the screen
+            await operator.until(lambda: not is_drawing(operator), "a page that is drawn")
             check(operator)
         while isinstance(operator.app.screen, Dialog):
             await operator.press("escape")
