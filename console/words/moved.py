@@ -1,5 +1,5 @@
 """That a plan was committed elsewhere, or a table of it was committed to since, which may make it stale: as far as the
-ledger knows."""
+ledger knows, or Spark said."""
 
 from __future__ import annotations
 
@@ -50,6 +50,15 @@ def moved_since(plan: AnyPlan, began: datetime, history: Callable[[str], Iterabl
             is_target = name == plan.target.name
             return Moved(name, planned, newest.version, is_target, own, is_target and _is_stale(plan, others))
     return None
+
+
+def moved_to(plan: AnyPlan, version: int) -> Moved | None:
+    """The plan's target at a ``version`` that Spark told of, whoever committed it; None if that is not newer."""
+    planned = plan.target.version
+    if version <= planned:
+        return None
+    # any commit to a table that is to be replaced makes the plan stale
+    return Moved(plan.target.name, planned, version, is_target=True, is_stale=plan.kind == "create_table")
 
 
 def _is_stale(plan: AnyPlan, others: Iterable[Operation]) -> bool:

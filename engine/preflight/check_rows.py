@@ -67,16 +67,15 @@ def check_rows(
     """
     rules = target.rules
     taking = [one for one in target.assigned if takes_rows(merge.statement, matches, one.clause)]
-    made = [clause_checks(merge, source, matches, rules, one) for one in taking]
-    again = [maybe_as_given(merge, matches, promise.write, one) for one in taking]
+    made = [(n, clause_checks(merge, source, matches, rules, one)) for n, one in enumerate(taking)]
+    # the same rows once more, as the source gives them
     made += [
-        clause_checks(merge, source, matches, rules, one, as_given) if as_given else None
-        for one, as_given in zip(taking, again, strict=True)
+        (n, clause_checks(merge, source, matches, rules, one, as_given))
+        for n, one in enumerate(taking)
+        if (as_given := maybe_as_given(merge, matches, promise.write, one))
     ]
-    made.append(old_checks(merge, source, matches, rules, promise))
-    # the same rows may be looked at twice, as the clause makes them and as the source gives them
-    numbers = [at % len(taking) if at < 2 * len(taking) else at for at, one in enumerate(made) if one]
-    clauses = [one for one in made if one]
+    made.append((len(taking), old_checks(merge, source, matches, rules, promise)))
+    numbers, clauses = [n for n, checks in made if checks], [checks for _, checks in made if checks]
     if not clauses:
         return None
     # under LEGACY, CAST is the one that the write does; the operator's own expressions keep the session's confs
@@ -121,10 +120,11 @@ def _violated(
 
 def _with_others(refused: Sequence[Refused]) -> Sequence[Refused]:
     """The first one tells of the others: who corrects its rows alone is refused again."""
-    if len(refused) < 2:
+    # one fault may be met in several clauses
+    told = [message.removesuffix(".") for message in dict.fromkeys(one.message for one in refused)][1:]
+    if not told:
         return refused
     first, *others = refused
-    told = list(dict.fromkeys(one.message.removesuffix(".") for one in others))
     more = f", and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     message = f"{first.message} Also: {'; '.join(told[:MOST_TOLD])}{more}."
     return (first.model_copy(update={"message": message}), *others)

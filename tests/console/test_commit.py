@@ -92,6 +92,20 @@ async def test_a_commit_of_others_is_told_in_the_dialog_although_no_ledger_knows
         await operator.sees("moved from v41 to v43 since this plan")
 
 
+async def test_a_version_that_comes_late_does_not_call_the_own_commit_one_of_others(backend: FakeBackend) -> None:
+    plan = samples.a_plan()
+    backend.newest[plan.target.path] = 42
+    backend.hold("table_version")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("kept its promise")
+        backend.release("table_version")
+        await operator.until(lambda: operator.merge._seen_version == 42)
+        assert operator.merge.moved is None
+        assert "by another console" not in operator.screen
+
+
 async def test_the_columns_that_schema_evolution_adds_are_told_before_the_commit(backend: FakeBackend) -> None:
     backend.plans = [
         evolving(samples.a_plan(), ("[/x]", None, "string"), ("addr", "struct<a:int>", "struct<a:bigint>"))

@@ -290,6 +290,11 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "WHEN MATCHED AND length(to_json(struct(s.*))) > 3 THEN UPDATE SET f = to_json(struct(s.*)), v = s.vv "
         "WHEN NOT MATCHED THEN INSERT *",
     ),
+    "a column that a source has twice which is frozen": (
+        (*PAIR, "CREATE TABLE pq USING parquet AS SELECT id, v FROM src"),
+        "MERGE INTO tgt t USING (SELECT *, id, v AS vv FROM pq) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.vv "
+        "WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
+    ),
     "a column that the source has twice, once for its own sake": (
         PAIR,
         "MERGE INTO tgt t USING (SELECT a.id, a.* FROM src a LEFT JOIN tgt b ON a.id = b.id) s ON t.id = s.id "

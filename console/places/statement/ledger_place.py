@@ -10,7 +10,7 @@ from typing_extensions import override
 from console.places.statement.steps_place import EVER, RECENT, StepsPlace, newest_of
 from console.words import outcome_sentences, undo_sentences
 from console.words.format import short_id
-from console.words.moved import Moved, moved_since, newest_since
+from console.words.moved import Moved, moved_since, moved_to, newest_since
 from console.words.moved import sentence as moved_sentence
 from console.work import Failure
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LedgerPlace(StepsPlace):
-    """Keeps up with what this console and others commit. Spark is not asked."""
+    """Keeps up with what this console and others commit. Spark is asked before a commit alone."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,8 +70,7 @@ class LedgerPlace(StepsPlace):
             self._ask_what_became(*self.failed)
         # what is shown of a commit may be taken back, and be there again
         plan, committed = self.plan, self.committed
-        is_committing = self.operation is not None and self.operation.kind == "committing"
-        if plan is not None and committed is None and not is_committing:
+        if plan is not None:
             self._ask_what_moved(plan)
         if plan is None or committed is None or not committed.op_id:
             return
@@ -99,8 +98,8 @@ class LedgerPlace(StepsPlace):
 
     def _ask_version(self, plan: AnyPlan) -> None:
         """Others commit too, of whom the ledger knows nothing: Spark is asked before a commit."""
-        if plan.kind != "merge":
-            return
+        if plan.target.version < 0:
+            return  # there is no such table yet
 
         def found(version: int) -> None:
             self._seen_version = version
@@ -115,14 +114,12 @@ class LedgerPlace(StepsPlace):
             of=lambda: self.plan_id,
         )
 
-    def _moved_unseen(self, plan: AnyPlan) -> Moved | None:
-        """The target at a version that is not in the ledger."""
-        planned, now = plan.target.version, self._seen_version
-        return Moved(plan.target.name, planned, now, is_target=True) if now > planned else None
-
     def _ask_what_moved(self, plan: AnyPlan) -> None:
+        if self.has_commit:
+            return  # it is this commit that moved the table
+
         def found(known: Moved | None) -> None:
-            moved = known or self._moved_unseen(plan)
+            moved = known or moved_to(plan, self._seen_version)
             if moved is not None and moved.own is not None and moved != self.moved:
                 self._tell_of_commit(moved_sentence(moved))
             self.moved = moved

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.words.moved import Moved, moved_since, sentence
+from console.words.moved import Moved, moved_since, moved_to, sentence
 from engine.model.operation import Operation
 from engine.model.plan import Clause
 from engine.model.plans import AnyPlan
@@ -59,3 +59,13 @@ def test_a_plan_that_any_commit_makes_stale_is_called_so_for_certain(
     assert moved is not None
     assert moved.now == newest
     assert sentence(moved).endswith("stale." if certain else "stale, unless other rows changed.")
+
+
+@pytest.mark.parametrize(("plan", "certain"), [(make_plan(), False), (make_create_plan(), True)])
+def test_a_version_that_no_ledger_knows_is_told_if_it_is_newer(plan: AnyPlan, certain: bool) -> None:
+    planned = plan.target.version
+    assert moved_to(plan, planned) is None
+    assert moved_to(plan, -1) is None
+    assert moved_to(plan, planned + 2) == Moved(
+        plan.target.name, planned, planned + 2, is_target=True, is_stale=certain
+    )
