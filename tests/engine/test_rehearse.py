@@ -27,6 +27,7 @@ from engine.model.plan import Plan
 from engine.preflight.advice import MUST_ACCEPT
 from engine.processes import start_time
 from engine.spark.confs import confs_set
+from engine.sql.names import string
 from engine.table.commits import commits_since, current_version
 from tests.conftest import own_schema
 from tests.engine.fidelity import footprint
@@ -265,12 +266,15 @@ def test_the_schema_of_a_dead_rehearsal_is_dropped_and_that_of_another_is_not(
             drop_left_over(spark)
             assert schemas_of(spark, foreseen) == sorted((schema_of(first), schema_of(second)))
         with monkeypatch.context() as patch:
-            # a process that is killed drops nothing, and one of another start is gone
-            patch.setattr(rehearsal_clone, "start_time", lambda _: "another start")
+            # a process that is killed drops nothing
             patch.setattr(rehearsal_clone, "drop_staged", lambda *_: None)
             patch.setattr(rehearsal_clone, "drop_if_empty", lambda *_: None)
-            with cloned(spark, foreseen, None):
-                pass
+            with cloned(spark, foreseen, None) as left:
+                # and one of another start is gone; the schema first: from then on, other tests may drop it, too
+                patch.setattr(rehearsal_clone, "start_time", lambda _: "another start")
+                owner = rehearsal_clone._owner()
+                spark.sql(f"COMMENT ON SCHEMA {left.rpartition('.')[0]} IS {string('A rehearsal: ' + owner)}")
+                spark.sql(f"ALTER TABLE {left} SET TBLPROPERTIES ({string(OWNER)} = {string(owner)})")
         drop_left_over(spark, foreseen)
         assert schemas_of(spark, foreseen) == [schema_of(first)]
         assert spark.sql(f"SELECT count(*) FROM {first}").collect()[0][0] == 5
