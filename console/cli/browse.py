@@ -53,7 +53,7 @@ def _none(pattern: str | None) -> str:
         return "No table."
     if not is_path(pattern):
         of_schema = "" if "." in pattern or "*" in pattern else f" The tables of a schema: {visible(pattern)}.*"
-        return f"No table is like {visible(pattern)}.{of_schema}"
+        return f"No table is like {visible(pattern)}; views are not listed.{of_schema}"
     left_out = f"Folders whose name begins with . or _, and those more than {MAX_DEPTH} levels down, are not searched."
     return f"No Delta table was found in {visible(pattern)}. {left_out}"
 

@@ -21,6 +21,7 @@ from console.words.outcome_sentences import (
     past_rehearsal,
     read,
     rehearsed_as,
+    sign,
     status,
     taken_back,
 )
@@ -105,15 +106,9 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     from console.cli.sheet import QUIET
     from console.cli.view_plan import ERROR, OK, WARNING
 
-    bad, mind = (signs.error, ERROR), (signs.warning, WARNING)
-    looks = {"applied": (signs.ok, OK), "running": (signs.dot, WARNING), "failed": bad, "not_committed": bad}
-    looks |= {"refused": bad, "lost": bad, "undone": mind, "overwritten": mind}
-    sign, style = looks.get(one.status, (signs.dot, QUIET))
-    if one.status == "applied" and one.kept is False:
-        sign, style = bad
-    elif one.committed_nothing and not one.registered:
-        sign, style = signs.off, QUIET
-    return Text(f"{sign} {status(one)}", style)
+    shown = sign(one, signs)
+    style = {signs.ok: OK, signs.warning: WARNING, signs.error: ERROR}.get(shown, QUIET)
+    return Text(f"{shown} {status(one)}", style)
 
 
 def _then(found: OperationDetail) -> str:
@@ -163,10 +158,10 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str, why_not: str) -> l
             parts.append(Text.assemble((f"{signs.warning} ", WARNING), refused(found.undo_refused)))
         elif one.status == "applied":
             parts += [Text(why_not)] if why_not else taking_back(plan, outcome, undo)
-    elif plan is not None and plan.refused is not None:
+    elif plan is not None and plan.refused is not None and one.status != "refused":
         parts.append(Text.assemble((f"{signs.error} ", ERROR), f"[{visible(plan.refused.condition)}] "))
         parts.append(Text(visible(plan.refused.message, lines=True)))
-    elif plan is not None:
+    elif plan is not None and plan.promise and plan.refused is None:
         parts += ["", Text("Promise", BOLD)]
         parts.append(Padding(facts({name: number(value) for name, value in plan.promise.items()}), (0, 0, 0, 2)))
     parts += ["", Text("Statement", BOLD), to_copy(visible(one.sql, lines=True))]

@@ -63,7 +63,8 @@ def leaving(plan: CreatePlan) -> str:
 
 def as_text(plan: CreatePlan, becomes: str) -> str:
     """The plan for the clipboard."""
-    lines = [headline(plan), f"plan {short_id(plan.plan_id)}: {summary(plan)}", visible(plan.because)]
+    lines = [headline(plan), f"plan {short_id(plan.plan_id)}: {summary(plan)}"]
+    lines += [visible(plan.because)] if plan.refused is None else []
     lines += [line for line in (rows_written(plan), leaving(plan)) if line]
     if plan.refused is not None:
         lines.append(f"[{visible(plan.refused.condition)}] {visible(plan.refused.message)}")

@@ -93,6 +93,23 @@ def status(one: Operation) -> str:
     return one.status.replace("_", " ")
 
 
+def sign(one: Operation, glyphs: Glyphs) -> str:
+    """The sign before :func:`status`."""
+    if one.program_gone:
+        return glyphs.warning
+    if one.committed_nothing and not one.registered:
+        return glyphs.off
+    if one.status == "applied":
+        return glyphs.error if one.kept is False else glyphs.ok
+    return {
+        "running": glyphs.points_to,
+        "cancelled": glyphs.warning,
+        "undone": glyphs.warning,
+        "overwritten": glyphs.warning,
+        "planned": glyphs.off,
+    }.get(one.status, glyphs.error)
+
+
 def nothing_committed(plan: AnyPlan) -> str:
     """What applying a plan did that made no version."""
     if plan.kind == "create_table" and plan.registers:

@@ -220,7 +220,7 @@ def applied(
 
 def run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | None) -> None:
     start(db, op_id, "running", now())
-    update(db, op_id, {"checked": checked, **asdict(where), **owner()})
+    update(db, op_id, {"checked": checked, "error": None, **asdict(where), **owner()})
 
 
 def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes | None) -> None:
@@ -250,7 +250,10 @@ def insert_plan(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str,
 
 
 def insert_planned(db: DuckDBPyConnection, plan: AnyPlan, body: bytes) -> str:
-    return insert_plan(db, plan, body, "planned" if plan.refused is None else "refused", new_id())
+    op_id = insert_plan(db, plan, body, "planned" if plan.refused is None else "refused", new_id())
+    if plan.refused is not None:
+        update(db, op_id, {"error": redact(f"[{plan.refused.condition}] {plan.refused.message}")})
+    return op_id
 
 
 def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) -> str | None:

@@ -95,6 +95,19 @@ def test_the_list_says_what_each_is_and_how_many_rows_it_changed(
         assert [status for line in told for status in ("refused", "undone") if status in line] == ["refused", "undone"]
 
 
+def test_a_refused_plan_says_why_once(shell: Shell, ledger: History) -> None:
+    op_id = ledger.record_planned(make_plan(refused=Refused(condition="X", message="Several rows\nmatch.", hint="")))
+    merge = shell("show-op", op_id).out
+    ledger.record_planned(make_create_plan(plan_id="c", refused=Refused(condition="Y", message="It exists.", hint="")))
+    listed = shell("history").out
+    assert (merge.count("Several rows"), listed.count("[X] Several rows"), listed.count("[Y] It exists.")) == (1, 1, 1)
+    assert listed.count("✖ refused") == 2
+
+
+def test_a_plan_that_promises_no_number_has_no_heading_of_them(shell: Shell, ledger: History) -> None:
+    assert "Promise" not in shell("show-op", ledger.record_planned(make_plan(promise={}))).out
+
+
 def test_show_op(shell: Shell, ledger: History) -> None:
     op_id = ledger.begin(make_plan())
     outcome = make_outcome(op_id).model_copy(

@@ -392,6 +392,14 @@ def test_a_refused_plan_is_listed_as_refused(ledger: History) -> None:
     assert [one.status for one in ledger.list()] == ["refused"]
 
 
+def test_a_refused_plan_keeps_its_reason_until_it_is_tried(ledger: History) -> None:
+    refused = make_plan(refused=Refused(condition="DELTA_X", message="It is read as token=abc"))
+    op_id = ledger.record_planned(refused)
+    assert ledger.get(op_id).operation.error == "[DELTA_X] It is read as token=***"
+    assert ledger.begin(refused) == op_id
+    assert ledger.get(op_id).operation.error is None
+
+
 def committed(ledger: History, plan_id: str, version: int) -> str:
     op_id = ledger.begin(make_plan(plan_id))
     ledger.applied(op_id, make_outcome(op_id, plan_id).model_copy(update={"version": version}))

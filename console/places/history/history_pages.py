@@ -201,8 +201,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "", no_
         head.append(sentence(plan_summary.source(plan), "$foreground-muted"))
     if plan is not None and one.committed_nothing:
         head.append(sentence(outcome_sentences.nothing_committed(plan)))
-    if one.error:
-        head.append(signed(glyphs.error, "$text-error", one.error))
+    head += _error(one, glyphs)
     head += [_rehearsal_line(each, glyphs) for each in detail.rehearsals]
     if detail.outcome is not None:
         head += [expectation_line(each, glyphs) for each in detail.outcome.expectations]
@@ -223,6 +222,13 @@ def _head(detail: OperationDetail, glyphs: Glyphs) -> list[Paragraph]:
         (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
     )
     return [Paragraph(title), sentence(_when(detail), "$foreground-muted"), *_taken_back(detail)]
+
+
+def _error(one: Operation, glyphs: Glyphs) -> Head:
+    """Why it failed; why a plan is refused stands with what it promises."""
+    if not one.error or one.status == "refused":
+        return ()
+    return (signed(glyphs.error, "$text-error", one.error),)
 
 
 def _rehearsal_line(rehearsal: Rehearsal, glyphs: Glyphs) -> Paragraph:
@@ -254,8 +260,7 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
     """An operation that created or replaced a table: what it did, what was promised of it, and its ``undo``."""
     one, head = detail.operation, _head(detail, glyphs)
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
-    if one.error:
-        head.append(signed(glyphs.error, "$text-error", one.error))
+    head += _error(one, glyphs)
     if why_not_undone(one) is None:
         head += undo
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
@@ -269,24 +274,7 @@ def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:
     """The status in words, with its sign."""
-    sign = {
-        "applied": glyphs.ok,
-        "failed": glyphs.error,
-        "not_committed": glyphs.error,
-        "cancelled": glyphs.warning,
-        "undone": glyphs.warning,
-        "overwritten": glyphs.warning,
-        "refused": glyphs.error,
-        "lost": glyphs.error,
-        "running": glyphs.points_to,
-    }.get(operation.status, glyphs.off)
-    if operation.program_gone:
-        sign = glyphs.warning
-    elif operation.committed_nothing and not operation.registered:
-        sign = glyphs.off
-    elif is_deviating(operation):
-        sign = glyphs.error
-    return f"{sign} {outcome_sentences.status(operation)}"
+    return f"{outcome_sentences.sign(operation, glyphs)} {outcome_sentences.status(operation)}"
 
 
 def _when(detail: OperationDetail) -> str:
