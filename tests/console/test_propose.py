@@ -37,7 +37,7 @@ async def test_m_on_a_table_asks_for_the_source_and_writes_the_whole_merge(backe
         await operator.sees("orders_feed")
         await operator.press(*ORDERS, "m")
         await operator.sees("Merge into sales.orders", "sales.orders_feed  not Delta", "a query or a path")
-        assert operator.app.screen.query_one("#choices", OptionList).highlighted == 0
+        await operator.until(lambda: operator.app.screen.query_one("#choices", OptionList).highlighted == 0)
         await operator.press(*"ordf", "enter")
         await operator.sees("MERGE INTO sales.orders AS t", "USING sales.orders_feed AS s")
         text = operator.merge.editor.text
