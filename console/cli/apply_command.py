@@ -89,6 +89,7 @@ def _apply_plan(
             narrator.say(told)
         # an event is of the plan file where no rules are in force
         narrator.planned(plan if invocation.policy == Policy() else judged)
+        _tell_unknown(narrator, plan, accept, wanted)
         _confirm(invocation, judged, narrator, yes, accept, events)
         session = attach(invocation, plan, narrator)
         keep = session.resumed
@@ -125,11 +126,25 @@ def _apply_script(
             Wanted(rows=0, checks=invocation.checks, expectations=tuple(wanted.expectations)),
         )
         wanted.check(plan)
+        _tell_unknown(narrator, plan, accept, wanted)
         _confirm(invocation, plan, narrator, yes, accept, events)
         outcome = commit(invocation, session, narrator, plan, accept)
         outcome = verified(invocation, session, narrator, plan, outcome, wanted, accept)
         narrator.committed(outcome)
         return plan, outcome
+
+
+def _tell_unknown(narrator: Narrator, plan: AnyPlan, accept: tuple[str, ...], wanted: Verification) -> None:
+    """A code that is mistyped accepts nothing, and one of a warning that other days have need not be there."""
+    from engine.model.expectation import ACCEPTED_BY
+
+    known = {one.code for one in plan.warnings}
+    known |= {f"{ACCEPTED_BY}{one.expectation.name}" for one in wanted.expectations}
+    if plan.kind == "merge":
+        known |= {one.code for one in plan.expectations}
+    for code in dict.fromkeys(accept):
+        if code not in known:
+            narrator.say(f"--accept {code}: this plan has no warning and no expectation of that name")
 
 
 def _confirm(

@@ -54,7 +54,8 @@ def failure_of(error: BaseException) -> Failed | None:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else PROGRAM
-        return Failed(USAGE, "USAGE", error.format_message(), f"Try '{command} --help'.")
+        # click sets out the choices of an argument on lines of their own
+        return Failed(USAGE, "USAGE", " ".join(error.format_message().split()), f"Try '{command} --help'.")
     if isinstance(error, CrashError):
         hint = f"Details are in {error.log}." if error.log else ""
         return Failed(FAILED, "UNEXPECTED", str(error), hint)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
+from console.words.visible import visible
+
 
 def write_new(file: Path, text: str, *, with_folders: bool = False) -> None:
-    """Write ``text``. Raises EngineError (``FILE_NOT_WRITTEN``) if the file is there, or cannot be written."""
+    """Write ``text``, and say so. Raises EngineError (``FILE_NOT_WRITTEN``) where it is there or cannot be written."""
     from engine.model.errors import EngineError
 
     try:
@@ -18,3 +22,4 @@ def write_new(file: Path, text: str, *, with_folders: bool = False) -> None:
         raise EngineError(
             "FILE_NOT_WRITTEN", f"{file} cannot be written: {error.strerror or error}.", "Name another place with -o."
         ) from error
+    click.echo(f"Wrote {visible(str(file))}", err=True)

@@ -29,7 +29,9 @@ ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise 
 @click.command(cls=CliCommand, epilog=told_codes(WRITING))
 @click.argument("op_id", metavar="OP")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
-@click.option("--accept", metavar="CODE", multiple=True, help=ACCEPT)
+@click.option(
+    "--accept", type=click.Choice(("LATER_COMMITS", "RAISE_RETENTION")), metavar="CODE", multiple=True, help=ACCEPT
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation
 def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...], as_json: bool) -> int:

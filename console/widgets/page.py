@@ -95,6 +95,8 @@ class Table:
     """The sentence shown if there are no rows."""
     still: int = 0
     """So many of the first columns stay where they are while the others scroll sideways."""
+    more: bool = False
+    """Whether there are other rows, which were not fetched."""
     cut: str = ""
     """Which of its cells are not whole, in words; "" if all are."""
     key: Callable[[int], object] | None = None

@@ -254,7 +254,7 @@ def _matched(plan: Plan) -> str:
 def why_not_committable(plan: AnyPlan) -> str | None:
     """The reason why this plan cannot be committed, or None."""
     if plan.refused is not None:
-        return f"Spark would refuse it: [{plan.refused.condition}] {_cause(plan, plan.refused)}"
+        return f"It would be refused: [{plan.refused.condition}] {_cause(plan, plan.refused)}"
     if not plan.changes_something:
         return "It changes nothing, so there is nothing to commit."
     return refused_by_policy(plan)

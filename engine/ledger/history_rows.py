@@ -30,6 +30,8 @@ NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
 GONE = ("undone", "overwritten")
 COMMITTED = ("applied", *GONE)
 """The statuses of what Delta has committed."""
+TRIED = ("failed", "cancelled", "not_committed")
+"""The statuses of what was begun and has committed nothing."""
 _SESSION_CATALOG = "spark_catalog."
 """A table's name may be typed with it or without."""
 _COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
@@ -307,7 +309,7 @@ def ran_nothing(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, error: str, 
         if status_of(db, newest) == "failed":
             update(db, newest, {"error": error})
         return
-    if newest is None or status_of(db, newest) == "failed":
+    if newest is None or status_of(db, newest) in TRIED:
         # each try has its own reason
         insert_planned(db, plan, body)
     op_id = planned_row(db, plan.plan_id)

@@ -126,7 +126,7 @@ def _transitions(spark: SparkSession, rows: ChangedRows) -> dict[int, tuple[Tran
         return {}
     cells = ", ".join(
         f"named_struct('at', {one.at}, 'changes', {one.changes}, "
-        f"'before', {shown(one.before)}, 'after', {shown(one.after)})"
+        f"'before', {shown(one.before, one.type)}, 'after', {shown(one.after, one.type)})"
         for one in columns
     )
     grouped = (

@@ -67,10 +67,8 @@ def _common_values(
     spark: SparkSession, rows: ChangedRows, columns: Sequence[ChangedColumn], num_changed: int
 ) -> list[CommonValue]:
     """The value of each column that most changed rows had before, or have after if they are inserted."""
-    cells = ", ".join(
-        f"named_struct('at', {one.at}, 'value', {shown(f'CASE WHEN is_new THEN {one.after} ELSE {one.before} END')})"
-        for one in columns
-    )
+    values = {one.at: f"CASE WHEN is_new THEN {one.after} ELSE {one.before} END" for one in columns}
+    cells = ", ".join(f"named_struct('at', {one.at}, 'value', {shown(values[one.at], one.type)})" for one in columns)
     changed = f"{ACTION} <> 'update' OR {rows.some_value_changes}"
     grouped = (
         "SELECT cell.at, cell.value, count(*) AS n FROM (SELECT explode(array("
@@ -94,7 +92,7 @@ def _in_table(spark: SparkSession, target_sql: str, common: Sequence[CommonValue
         column = quote(one.column.name)
         # no quote or ${…} in a value can end it
         value = "NULL" if one.value is None else f"CAST(X'{one.value.encode().hex()}' AS STRING)"
-        items.append(f"count_if({shown(column)} <=> {value}) AS n{place}")
+        items.append(f"count_if({shown(column, one.column.type)} <=> {value}) AS n{place}")
         items.append(f"approx_count_distinct({column}) AS distinct{place}")
     row = collected(spark, f"SELECT {', '.join(items)} FROM {target_sql}")[0]
     places = range(len(common) if row["n"] else 0)

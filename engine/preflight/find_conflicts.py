@@ -38,6 +38,8 @@ VERSION_NAME = re.compile(
 TIME_NAME = re.compile(
     r"(^|_)(ts|time|timestamp|at|updated|modified|changed|event|ingested|loaded|date|dt)($|_)", re.IGNORECASE
 )
+CHANGE_NAME = re.compile(r"(^|_)(updated|modified|changed|ingested|loaded)($|_)", re.IGNORECASE)
+"""A time that says of a row how new it is; another may be of what the row is about."""
 COUNTING = re.compile(r"^(bigint|int|smallint|decimal\(.*\))$")
 UNORDERABLE = re.compile(r"map<|variant|interval|geo", re.IGNORECASE)
 
@@ -82,7 +84,7 @@ def conflict_keys(
     names = list(dict.fromkeys(name for e in merge.on for name in e.source_columns))
     if not names:
         return ()
-    columns = ", ".join(f"{shown(f's.{quote(c.name)}')} AS {quote(c.name)}" for c in source.columns)
+    columns = ", ".join(f"{shown(f's.{quote(c.name)}', c.type)} AS {quote(c.name)}" for c in source.columns)
     by_target = (
         f"SELECT {FILE}, {TARGET_ROW}, min({SOURCE_ROW}) AS first, count({SOURCE_ROW}) AS n FROM {view} "
         f"GROUP BY {FILE}, {TARGET_ROW} HAVING count({SOURCE_ROW}) > 1"
@@ -272,13 +274,14 @@ def _deciding(spark: SparkSession, ranked: Sequence[Column], frozen: set[str], b
 
 
 def order_columns(columns: Sequence[Column], keys: set[str]) -> list[Column]:
-    """The columns that may show the latest row, the likeliest first: a version, then a time by its name, then any time,
-    a date."""
+    """The columns that may show the latest row, the likeliest first: a version, then a time by its name, one of the
+    change before others, then any time, a date."""
     others = [column for column in columns if column.name not in keys]
     times = [column for column in others if column.type.startswith("timestamp")]
     dates = [column for column in others if column.type == "date"]
     ranked = (
         [c for c in others if COUNTING.match(c.type) and VERSION_NAME.search(c.name)],
+        [c for c in times if CHANGE_NAME.search(c.name)],
         [c for c in times if TIME_NAME.search(c.name)],
         times,
         [c for c in dates if TIME_NAME.search(c.name)],

@@ -219,7 +219,7 @@ def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:
 
 def struct_of(columns: Sequence[Column], reference: str) -> str:
     """The columns of one side as a struct of strings."""
-    parts = ", ".join(f"{string(c.name)}, {_cell(f'{reference}.{quote(c.name)}', c.type)}" for c in columns)
+    parts = ", ".join(f"{string(c.name)}, {shown(f'{reference}.{quote(c.name)}', c.type)}" for c in columns)
     return f"named_struct({parts})"
 
 
@@ -227,14 +227,9 @@ def struct_after(columns: tuple[Assignment, ...] | None) -> str:
     """The row that a clause writes as a struct of strings, NULL for a DELETE."""
     if columns is None:
         return "NULL"
-    cells = [_cell("NULL" if one.unknown else str(one.read_value), one.column.type.simpleString()) for one in columns]
+    cells = [shown("NULL" if one.unknown else str(one.read_value), one.column.type.simpleString()) for one in columns]
     parts = ", ".join(f"{string(one.column.name)}, {cell}" for one, cell in zip(columns, cells, strict=True))
     return f"named_struct({parts})"
-
-
-def _cell(value: str, type_: str) -> str:
-    """A value as text that can be shown, which bytes may not be."""
-    return f"hex({value})" if type_ == "binary" else shown(value)
 
 
 def _rows(spark: SparkSession, merge: AnalyzedMerge, asked: Sequence[Asked], writes: Writes) -> list[Sample]:

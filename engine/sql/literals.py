@@ -39,9 +39,16 @@ def printed(type_: str, text: str) -> str:
     return f"CAST({f'unix_micros({text})' if type_ == 'timestamp' else text} AS STRING)"
 
 
-def shown(value: str) -> str:
-    """SQL for a value of any type as text to be shown: bytes that are no UTF-8 come as U+FFFD."""
-    return f"make_valid_utf8(CAST({value} AS STRING))"
+def shown(value: str, type_: str | None = None) -> str:
+    """SQL for a value as text to be shown: of BINARY its hex digits. Bytes of a STRING that are no UTF-8 are U+FFFD.
+
+    ``type_`` is its type, where that is known: the SQL is shorter then.
+    """
+    digits, text = f"hex(CAST({value} AS STRING))", f"make_valid_utf8(CAST({value} AS STRING))"
+    if type_ is not None:
+        return digits if type_ == "binary" else text
+    # Spark knows the type while it optimizes, and keeps one of the two
+    return f"IF(typeof({value}) = 'binary', {digits}, {text})"
 
 
 def few_literals(type_: str, values: Sequence[str | None]) -> tuple[str, ...]:

@@ -135,15 +135,23 @@ def parse_script(text: str, template: str = "") -> Script:
     if not spans:
         raise UsageError("EMPTY_STATEMENT", "There is no statement in the input.", "Write a MERGE and try again.")
     *setup, statement = (text[start:end] for start, end in spans)
-    for one in setup:
+    for at, one in enumerate(setup, start=1):
         tokens = tokenize(one)
         words = " ".join(token.word for token in tokens[:6])
-        if not words.startswith(SETUP_WORDS):
+        if words.startswith(SETUP_WORDS):
+            continue
+        if tokens[0].word in ("MERGE", "WITH"):
+            behind = tokenize(text[slice(*spans[at])])[0].text
             raise UsageError(
                 "UNSUPPORTED_STATEMENT",
-                f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {tokens[0].text}",
-                "Run that statement by itself first.",
+                f"Nothing may stand behind the MERGE that is planned, but there is: {behind}",
+                "Plan each MERGE in a file of its own, and run by itself what comes after it.",
             )
+        raise UsageError(
+            "UNSUPPORTED_STATEMENT",
+            f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {tokens[0].text}",
+            "Run that statement by itself first.",
+        )
     return Script(tuple(setup), statement, spans[-1][0], template)
 
 

@@ -14,6 +14,7 @@ from unittest import mock
 import pytest
 
 from console.cli.invocation import Invocation
+from engine.model.plan import Refused
 from engine.model.plan_file import write_plan
 from tests.cli.running import Shell
 from tests.engine.plans import make_plan
@@ -92,6 +93,9 @@ def test_stdin(shell: Shell) -> None:
         ("--profile", "nope", "history"),
         ("plan", "x.sql", "--freeze"),
         ("undo",),
+        ("undo", "x", "--accept", "FOO"),
+        ("schema",),
+        ("template",),
         (),
         ("demo",),
     ],
@@ -101,7 +105,15 @@ def test_wrong_usage(shell: Shell, arguments: tuple[str, ...]) -> None:
     assert ran.code == 64
     assert ran.out == "" or ran.json["error"]["condition"] == "USAGE"
     assert "Traceback" not in ran.err
+    assert "\\" not in ran.err
     assert len(ran.err.splitlines()) == 2
+
+
+def test_a_code_to_accept_that_is_none_of_the_plan_is_told(shell: Shell, tmp_path: Path) -> None:
+    write_plan(tmp_path / "p.json", make_plan(refused=Refused(condition="X", message="No.")))
+    ran = shell("apply", tmp_path / "p.json", "--yes", "--accept", "BOGUS", "--accept", "expect:none")
+    for code in ("BOGUS", "expect:none"):
+        assert f"--accept {code}: this plan has no warning and no expectation of that name" in ran.err
 
 
 def test_help_and_version(shell: Shell) -> None:

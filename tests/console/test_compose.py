@@ -143,6 +143,7 @@ async def test_nothing_is_planned_while_a_marker_has_no_value(backend: FakeBacke
         await operator.warm()
         await operator.write(f"{MERGE_SQL} AND t.day = :day")
         await operator.sees("Spark accepts it", "⚠ :day has no value: alt+v goes there", "write ''")
+        assert "ctrl+r plans it" not in operator.screen
         await operator.press("ctrl+r")
         await operator.sees("Nothing is planned: a parameter has no value.")
         assert not [name for name, _ in backend.calls if name == "plan"]

@@ -153,6 +153,19 @@ async def test_the_filter_takes_several_words(backend: FakeBackend) -> None:
         await operator.sees("Nothing matches the filter.")
 
 
+async def test_the_filter_finds_an_id_by_its_beginning_alone(backend: FakeBackend) -> None:
+    plan_id = backend.ledger[0].plan_id
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("slash", *plan_id[:9])
+        await operator.misses("cancelled")
+        rows = [line.split()[2] for line in operator.screen.splitlines() if line.startswith(" 2026-11-")]
+        assert len(rows) == sum(one.plan_id == plan_id for one in backend.ledger)
+        await operator.press("ctrl+u", *plan_id[3:9])
+        await operator.sees("Nothing matches the filter.")
+
+
 async def test_rehearsals_are_shown_with_their_plan(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = samples.a_plan()
     row = backend.ledger[0].model_copy(update={"status": "planned", "version": None, "rehearsed": False})

@@ -297,7 +297,7 @@ async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: Fa
             "c why not commit",
         )
         await operator.press("c")
-        await operator.sees("Spark would refuse it")
+        await operator.sees("It would be refused")
         await operator.press("ctrl+y", "enter")
         assert not backend.called("apply")
         await operator.press("escape")
@@ -308,6 +308,19 @@ async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: Fa
         operator.merge.preview.turn_to("advice")
         await operator.sees("nothing to advise")
         assert "REWRITE_AMPLIFICATION" not in operator.screen
+
+
+async def test_a_text_that_is_again_what_was_planned_is_said_to_be(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_refused_plan()]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("e")
+        await operator.sees("was made of this text; nothing is written yet")
+        await operator.press("x")
+        await operator.sees("Spark accepts it", "plans it")
+        await operator.press("ctrl+z")
+        await operator.sees("was made of this text; nothing is written yet")
+        assert "plans it" not in operator.screen
 
 
 async def test_ctrl_s_saves_the_plan_where_that_is_shown_and_the_merge_where_its_text_is(backend: FakeBackend) -> None:

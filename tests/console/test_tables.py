@@ -909,15 +909,16 @@ async def test_rows_of_a_version_are_told_in_the_title_until_a_refresh_shows_tho
         assert [call[2] for call in backend.called("table_rows")] == [40, 41]
 
 
-async def test_more_rows_are_offered_only_where_there_may_be_more(
-    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("rows", [7, 100])
+async def test_more_rows_are_offered_only_where_there_are_more(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    few = samples.some_rows(7).model_copy(update={"more": False})
+    few = samples.some_rows(rows).model_copy(update={"more": False})
     monkeypatch.setattr(backend, "table_rows", lambda *_: few)
     async with console(backend) as operator:
         place = await open_orders(operator)
         place.action_view("rows")
-        await operator.sees("7 rows; that is all.")
+        await operator.sees(f"{rows} rows; that is all.")
         assert "more rows" not in operator.keys
 
 

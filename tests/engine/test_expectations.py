@@ -304,6 +304,13 @@ def test_the_recipe_of_the_docs(
     )
 
 
+def test_bytes_of_a_row_that_fails_are_shown_by_their_digits(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (id INT, b BINARY) USING delta")
+    sql = "MERGE INTO t USING (SELECT 1 AS id, X'00FF' AS b) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    (found,) = planned(spark, sql, "t:\n  - accepted: {id: [2]}").expectations
+    assert [row["b"] for row in found.rows] == ["00FF"]
+
+
 @pytest.mark.parametrize(("written", "status"), [("1.5", "fail"), ("1.46", "fail"), ("1.4", "pass")])
 def test_a_listed_number_is_not_rounded_to_the_type_of_its_column(
     spark: Any, schema: str, written: str, status: str

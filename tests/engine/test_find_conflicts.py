@@ -177,6 +177,7 @@ def test_without_an_equality_in_on_no_dedupe_is_offered(shop: Any) -> None:
     [
         ({"id": "bigint", "ts": "timestamp", "version": "int"}, "version"),
         ({"id": "bigint", "created": "timestamp", "updated_at": "timestamp"}, "updated_at"),
+        ({"id": "bigint", "shipped_at": "timestamp", "updated_at": "timestamp"}, "updated_at"),
         ({"id": "bigint", "birth": "date", "seen": "timestamp_ntz"}, "seen"),
         ({"id": "bigint", "event_time": "bigint", "name": "string"}, "event_time"),
         ({"id": "bigint", "version": "string", "amount": "decimal(10,2)"}, None),

@@ -198,6 +198,17 @@ def test_each_refusal_of_a_plan_is_recorded_and_its_id_names_the_newest(ledger: 
     assert ledger.get("feed").operation == ledger.get("feed1234").operation == newest
 
 
+def test_a_refusal_of_a_plan_whose_apply_was_cancelled_before_is_recorded(ledger: History) -> None:
+    plan = make_plan()
+    ledger.failed(ledger.begin(plan), "cancelled", "cancelled")
+    with pytest.raises(RefusedError), refusal_is_recorded(ledger, plan):
+        raise RefusedError("STALE_PLAN", "No.")
+    assert [(one.status, "STALE" in str(one.error)) for one in ledger.list()] == [
+        ("failed", True),
+        ("cancelled", False),
+    ]
+
+
 def test_a_commit_that_loses_a_conflict_is_one_operation_with_the_reason_that_helps(ledger: History) -> None:
     plan = make_plan()
 

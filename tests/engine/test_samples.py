@@ -9,6 +9,7 @@ import pytest
 from engine.commit.apply_plan import apply
 from engine.model.plan import Plan
 from engine.plan_merge import plan
+from engine.sql.literals import shown as text_of
 
 UPSERT = (
     "MERGE INTO t USING s ON t.k = s.k WHEN MATCHED AND s.v < 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v "
@@ -129,6 +130,30 @@ def test_bytes_that_name_a_partition_are_unknown_until_the_commit(shop: Any) -> 
     assert "part: bytes" in next(one.evidence for one in looked.warnings if one.code == "VALUES_UNKNOWN")
     assert apply(shop, looked).kept
     assert shop.sql("SELECT part FROM bytes").collect()[0][0] != b"\xff\x80"
+
+
+@pytest.mark.parametrize("type_", [None, "binary"])
+def test_bytes_are_shown_by_their_digits_whether_the_type_is_known_or_not(spark: Any, type_: str | None) -> None:
+    shown_bytes = text_of("c", type_)
+    assert spark.sql(f"SELECT {shown_bytes} FROM VALUES (X'00FF'), (NULL) AS q(c)").collect() == [("00FF",), (None,)]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("'é\tx'", "é\tx"),
+        ("CAST(X'FF' AS STRING)", "\ufffd"),
+        ("DATE'2024-01-02'", "2024-01-02"),
+        ("1.50BD", "1.50"),
+        ("map('a', X'61')", "{a -> a}"),
+        ("named_struct('a', 1, 'b', array(1L))", "{1, [1]}"),
+        ("INTERVAL '1' DAY", "INTERVAL '1' DAY"),
+        ("parse_json('[1]')", "[1]"),
+        ("NULL", None),
+    ],
+)
+def test_a_value_of_any_type_is_shown_as_spark_casts_it(spark: Any, value: str, expected: str | None) -> None:
+    assert spark.sql(f"SELECT {text_of('c')} FROM (SELECT {value} AS c)").collect()[0][0] == expected
 
 
 @pytest.mark.parametrize("on", ["t.k = s.k", "t.k <= s.k -- by a range"])

@@ -27,7 +27,8 @@ DOES: Mapping[Effect | None, str] = MappingProxyType(
 )
 
 
-def accepted(validation: Validation, glyphs: Glyphs, with_keys: Callable[[str], str]) -> Head:
+def accepted(validation: Validation, glyphs: Glyphs, with_keys: Callable[[str], str], *, can_plan: bool) -> Head:
+    """``can_plan``: whether nothing is missing for a plan of it."""
     if validation.effect == "refused":
         refused = with_keys("Spark accepts it, and it cannot run: {merge.plan} says why.")
         return (signed(glyphs.warning, "$text-warning", refused),)
@@ -35,7 +36,7 @@ def accepted(validation: Validation, glyphs: Glyphs, with_keys: Callable[[str], 
     told = Content.assemble(
         f"Spark accepts it: {DOES[validation.effect]} ",
         (f"{table_name(validation.target or '?')}{version}", "bold"),
-        (with_keys(". {merge.plan} plans it."), "$foreground-muted"),
+        (with_keys(". {merge.plan} plans it." if can_plan else "."), "$foreground-muted"),
     )
     lines = [signed(glyphs.ok, "$text-success", told)]
     if validation.decision is not None:

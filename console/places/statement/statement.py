@@ -64,6 +64,17 @@ class StatementPlace(LedgerPlace):
             self._name_steps()
 
     @on(ComposePane.Checked)
+    def _checked(self, event: ComposePane.Checked) -> None:
+        # the text may have become again what was planned
+        plan, happened = self.plan, self.has_commit or self.moved or self.failed or self.stale
+        if event.is_accepted and plan is not None and not self.is_edited and not happened:
+            self._tell_of_plan(plan)
+        self.refresh_bindings()
+
+    def _tell_of_plan(self, plan: AnyPlan) -> None:
+        said = f"Plan {short_id(plan.plan_id)} was made of this text; nothing is written yet."
+        self.pane.say(self.with_keys(f"{said} {{merge.preview}} shows it again."))
+
     @on(SqlEditor.Left)
     def _bindings_may_differ(self) -> None:
         self.refresh_bindings()
@@ -146,8 +157,7 @@ class StatementPlace(LedgerPlace):
         edited, typed_on = self.is_edited, self._typed_on()
         self.preview.edited(edited)
         if not edited:
-            said = f"Plan {name} was made of this text; nothing is written yet. {{merge.preview}} shows it again."
-            self.pane.say(self.with_keys(said))
+            self._tell_of_plan(plan)
         if typed_on or self.app.screen is not self:
             of = table_name(plan.target.name) if plan.kind == "merge" else create_sentences.headline(plan)
             sentence = f"Plan {name} is ready: {{merge.preview}} in {self.in_words} shows it."

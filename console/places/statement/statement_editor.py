@@ -49,6 +49,10 @@ class ComposePane(Vertical, Asking):
     class Checked(Message):
         """Spark has said what it thinks of the text."""
 
+        def __init__(self, *, is_accepted: bool = False) -> None:
+            super().__init__()
+            self.is_accepted = is_accepted
+
     class Told(Message):
         """The sentences below the editor changed."""
 
@@ -356,12 +360,12 @@ class ComposePane(Vertical, Asking):
             no_plan = "This is no MERGE, CREATE or REPLACE TABLE: there is nothing to plan."
             self.say(signed(glyphs.warning, "$text-warning", no_plan))
             return
-        lines = [*accepted(validation, glyphs, self.place.with_keys)]
-        lines += self.without_value()
+        missing = self.without_value()
+        lines = [*accepted(validation, glyphs, self.place.with_keys, can_plan=not missing), *missing]
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
             lines.append(signed(glyphs.warning, "$text-warning", "The text holds characters that cannot be seen."))
         self.say(*lines)
-        self.post_message(self.Checked())
+        self.post_message(self.Checked(is_accepted=True))
 
     def show_failure(self, failure: Failure) -> None:
         """An error under the editor, and where it is in the text."""

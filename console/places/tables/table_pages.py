@@ -214,7 +214,8 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     whole = f"{cut.capitalize()}.{fewer}" if cut else "Enter shows a row in full."
     text = sentence(f"{count(len(rows), 'row')}{when}; {more}. {whole}")
     empty = "Chance gave no row." if percent is not None else f"This table has no rows{when}."
-    return Page((text,) if rows else (), Table(with_values(columns, page.rows), rows, empty, cut=cut))
+    table = Table(with_values(columns, page.rows), rows, empty, more=page.more, cut=cut)
+    return Page((text,) if rows else (), table)
 
 
 def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:

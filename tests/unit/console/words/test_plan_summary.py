@@ -168,9 +168,9 @@ def test_what_would_stop_the_merge() -> None:
 
 def test_why_a_plan_cannot_be_committed() -> None:
     assert words.why_not_committable(make_plan()) is None
-    assert words.why_not_committable(make_plan(refused=REFUSED)) == "Spark would refuse it: [X] not\x1b so"
+    assert words.why_not_committable(make_plan(refused=REFUSED)) == "It would be refused: [X] not\x1b so"
     twice = conflicting(make_plan(refused=REFUSED), count=2, true_count=2)
-    short = "Spark would refuse it: [X] 2 target rows are matched by more than one source row"
+    short = "It would be refused: [X] 2 target rows are matched by more than one source row"
     assert words.why_not_committable(twice) == short
     none = make_plan().find_touched_files.model_copy(update={"files": ()})
     nothing = promising(numTargetRowsUpdated=0, numTargetFilesRemoved=0).model_copy(update={"find_touched_files": none})

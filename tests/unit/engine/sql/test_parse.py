@@ -231,6 +231,16 @@ def test_nothing_but_setup_stands_before_the_statement(setup: str) -> None:
     assert refused.value.condition == "UNSUPPORTED_STATEMENT"
 
 
+@pytest.mark.parametrize("behind", ["DROP TABLE t", "OPTIMIZE t", "MERGE INTO u"])
+def test_what_stands_behind_the_merge_is_named_and_not_the_merge(behind: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_script(f"SET a = b; MERGE INTO t; {behind}; SET a = c")
+    assert refused.value.condition == "UNSUPPORTED_STATEMENT"
+    assert refused.value.message.endswith(
+        f"behind the MERGE that is planned, but there is: {behind.split(maxsplit=1)[0]}"
+    )
+
+
 def test_a_file_without_a_statement_is_refused() -> None:
     with pytest.raises(UsageError) as refused:
         parse_script(" ; -- nothing\n")
