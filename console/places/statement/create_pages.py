@@ -40,10 +40,10 @@ def verdict(plan: CreatePlan, glyphs: Glyphs) -> Head:
 
 def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
     if plan.refused is not None:
-        return Page((*refusal(plan.refused, glyphs), *_is_there(plan)), _parts_of(plan.before, plan))
+        return Page((*refusal(plan.refused, glyphs), *_is_there(plan)), _parts_of(plan.before))
     before, after = _parts(plan.before), _parts(plan.after)
     if plan.before is None or before == after:
-        return Page(_is_there(plan), _parts_of(plan.after, plan))
+        return Page(_is_there(plan), _parts_of(plan.after))
     parts = [(name, before.get(name, ""), after.get(name, "")) for name in dict.fromkeys((*after, *before))]
     rows: list[Row] = [
         (f"{glyphs.changed} changed" if old != new else "", visible(name), visible(old), visible(new))
@@ -67,9 +67,10 @@ def _is_there(plan: CreatePlan) -> Head:
     )
 
 
-def _parts_of(state: TableState | None, plan: CreatePlan) -> Table:
+def _parts_of(state: TableState | None) -> Table:
+    """Of no table, what stands above says that."""
     rows: list[Row] = [(visible(name), visible(value)) for name, value in _parts(state).items()]
-    return Table([Column("part"), Column("value", fit="end")], rows, "" if plan.in_catalog else "There is no table.")
+    return Table([Column("part"), Column("value", fit="end")], rows, "")
 
 
 def _parts(state: TableState | None) -> dict[str, str]:
