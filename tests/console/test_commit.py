@@ -92,6 +92,16 @@ async def test_a_commit_of_others_is_told_in_the_dialog_although_no_ledger_knows
         await operator.sees("moved from v41 to v43 since this plan")
 
 
+async def test_who_comes_back_to_a_plan_sees_that_others_have_committed_since(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("3")
+        await operator.sees("Promise against actual")
+        backend.newest[samples.a_plan().target.path] = 43
+        await operator.press("2")
+        await operator.sees("Preview 7f3a9c", "moved from v41 to v43 since this plan")
+
+
 async def test_a_version_that_comes_late_does_not_call_the_own_commit_one_of_others(backend: FakeBackend) -> None:
     plan = samples.a_plan()
     backend.newest[plan.target.path] = 42

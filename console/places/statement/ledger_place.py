@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LedgerPlace(StepsPlace):
-    """Keeps up with what this console and others commit. Spark is asked before a commit alone."""
+    """Keeps up with what this console and others commit. Spark is asked before a commit, and by who comes back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,6 +35,11 @@ class LedgerPlace(StepsPlace):
         """The newest version of the target that Spark told of, since the plan."""
         self.dialog: CommitDialog | None = None
         """The one that asks whether to commit the plan, while it is open."""
+
+    def on_screen_resume(self) -> None:
+        # the plan may be an hour old, and look new
+        if self.plan is not None and not self.has_commit and self.console_app.status.spark == "warm":
+            self._ask_version(self.plan)
 
     @property
     def is_committed(self) -> bool:
@@ -97,7 +102,7 @@ class LedgerPlace(StepsPlace):
         self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
     def _ask_version(self, plan: AnyPlan) -> None:
-        """Others commit too, of whom the ledger knows nothing: Spark is asked before a commit."""
+        """Others commit too, of whom the ledger knows nothing: Spark is asked."""
         if plan.target.version < 0:
             return  # there is no such table yet
 
