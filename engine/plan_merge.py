@@ -44,10 +44,10 @@ from engine.preflight.target_reads import beside
 from engine.preflight.updated_faults import compared_updates
 from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
-from engine.spark.confs import STATS_SKIPPING, confs_known, confs_set, for_files, for_rows, set_conf
+from engine.spark.confs import AS_WRITTEN, STATS_SKIPPING, confs_known, confs_set, for_files, for_rows, set_conf
 from engine.spark.explain import explain
 from engine.spark.printed_whole import printed_whole
-from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
+from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, refuse_unwritable, run_setup, tagged
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.parse import Script, filled_script
@@ -134,13 +134,14 @@ def plan_script(
 def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: Options, clock: Clock) -> Plan:
     run_setup(spark, script.setup)
     with confs_known(spark):
+        refuse_unwritable(spark, params)
         refuse_operator_txn(spark)
         statement = read_merge(spark, script.statement)
         set_conf(spark, PLANNED, "1")
         # before another thread sets confs for its queries
         confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
         # each print would set the same conf, and put it back
-        with printed_whole(spark), pinned_target(spark) as target:
+        with printed_whole(spark), confs_set(spark, AS_WRITTEN), pinned_target(spark) as target:
             analysis = analyze_merge(spark, statement, others, confs, clock, target)
             try:
                 return _plan_analyzed(spark, script, params, options, clock, analysis)

@@ -16,6 +16,7 @@ from engine.commit.commit_identity import of_another_table, own_commit
 from engine.commit.exactly_once import (
     COMPARING,
     as_done,
+    as_recorded,
     commit_despite,
     given_up_if_interrupted,
     given_up_if_unknown,
@@ -154,6 +155,8 @@ def _apply(application: Application) -> Outcome:
     try:
         version, since = commits_since(spark, plan.target.name, plan.target.version)
     except EngineError as error:
+        if (outcome := as_recorded(history, plan.plan_id, error)) is not None:
+            return outcome
         # its name may be another table's here
         raise (session_changed(plan.target.name, changed) if changed else error) from error
     commit = of_plan(spark, plan, since)

@@ -18,13 +18,14 @@ from engine.model.errors import (
 )
 from engine.spark.confs import is_connect, read_confs
 from engine.table.commits import Commit, taken_back_by, user_metadata
+from engine.table.delta_log import INCOMPLETE
 from engine.table.transaction import HISTORY_METRICS, USER_METADATA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from engine.ledger.history import History
-    from engine.model.operation import Operation
+    from engine.model.operation import Operation, Outcome
     from engine.model.plans import AnyPlan
 
 CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
@@ -145,6 +146,24 @@ def why_undone(done: Commit, since: Sequence[Commit]) -> str:
     if taken_back is None:
         return ""
     return f"The plan was committed as v{done.version} and taken back by v{taken_back.version}."
+
+
+def as_recorded(history: History | None, plan_id: str, error: EngineError) -> Outcome | None:
+    """What the ledger has of a plan's commit where the log does not reach back to the plan; None if it has none.
+
+    Raises StalePlanError if the commit is not there any more.
+    """
+    from engine.ledger.history_rows import COMMITTED
+
+    if history is None or error.condition != INCOMPLETE:
+        return None
+    done = next((one for one in history.find_by_plan(plan_id) if one.status in COMMITTED), None)
+    if done is None:
+        return None
+    if done.status != "applied":
+        raise plan_undone(f"The plan was committed as v{done.version}, which is {done.status}, as the history says.")
+    outcome = history.get(done.op_id).outcome
+    return None if outcome is None else outcome.model_copy(update={"already_applied": True})
 
 
 def plan_undone(message: str) -> StalePlanError:

@@ -58,7 +58,7 @@ def check_staleness(
     except Exception as error:
         raise translate(error) from error
     if str(detail["id"]) != plan.target.table_id:
-        return Staleness("stale", version, (), "it was dropped and created again, so it is another table")
+        return Staleness("stale", version, (), "it was replaced, or dropped and created again, so it is another table")
     if version == planned_at:
         return Staleness("fresh", version)
     if version < planned_at:

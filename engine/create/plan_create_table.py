@@ -27,7 +27,7 @@ from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
 from engine.spark.engine_versions import engine_versions
 from engine.spark.not_understood import NOT_UNDERSTOOD
-from engine.spark.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
+from engine.spark.session_state import KEPT_CONFS, kept_confs, refuse_unwritable, run_setup, tagged
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.parse import Script
@@ -60,6 +60,7 @@ def plan_create_table(
     with tagged(spark, tag):
         try:
             run_setup(spark, script.setup)
+            refuse_unwritable(spark, params or {})
             create = read_create(spark, script.statement)
             refuse_txn_of_create(spark, create)
             if overwrite_schema is not None:

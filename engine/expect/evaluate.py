@@ -25,6 +25,7 @@ from engine.spark.spark_errors import collected
 from engine.spark.time_limit import time_limit
 from engine.sql.literals import shown
 from engine.sql.names import quote, string
+from engine.sql.parse import refuse_substituted
 from engine.sql.sql_text import names_in
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Tab
             raise one.error("EXPECTATION_UNKNOWN_COLUMN", f"there is no column {missing[0]} ({names}).")
         if one.expectation.sql is not None:
             try:
+                refuse_substituted(one.expectation.sql)
                 parsed_plan(spark, f"SELECT * FROM {in_brackets(one.expectation.sql)}")
             except EngineError as error:
                 if error.condition in ENDS_ALL:

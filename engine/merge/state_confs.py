@@ -17,6 +17,8 @@ WITHOUT_MEANING = frozenset(
         "spark.databricks.delta.lastCommitVersionInSession",
         "spark.sql.parquet.fieldId.read.enabled",
         "spark.sql.parquet.fieldId.write.enabled",
+        # a statement that it would change is refused: VARIABLE_SUBSTITUTION
+        "spark.sql.variable.substitute",
         # what apply sets for its commit
         "spark.databricks.delta.commitInfo.userMetadata",
         "spark.databricks.delta.write.txnAppId",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.derive_conjuncts import NO_VALUE
 from engine.merge.find_touched_files import Matches, takes_rows
 from engine.merge.join_sides import (
     CLAUSE,
@@ -25,8 +23,7 @@ from engine.model.value import Cells
 from engine.preflight.assignments import Assignment, ClauseAssignments
 from engine.preflight.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
-from engine.spark.spark_errors import translate
-from engine.sql.literals import INTEGERS, shown
+from engine.sql.literals import shown
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 
@@ -38,7 +35,6 @@ Writes = Mapping[MergeClause, tuple[Assignment, ...]]
 Asked = tuple[MergeClause, str]
 # monotonically_increasing_id() is the number of the partition above these bits, and of the row in it
 PARTITION_BITS = 33
-SAME_COLUMNS = re.compile(r"^\s*[\w.`]+\s*=\s*[\w.`]+\s*$")
 
 
 def sample_rows(
@@ -60,7 +56,7 @@ def sample_rows(
     writes = {one.clause: one.columns for one in assigned}
     few, every = for_rows(source.num_rows), for_rows(source.num_rows, target_rows)
     with confs_set(spark, few):
-        picked = _pick(spark, merge, source, matches, limit)
+        picked = _pick(spark, merge, matches, limit)
         inserted = _unmatched(merge, source, matches, writes, "not_matched", limit)
         samples = [] if every else _rows(spark, merge, inserted, writes)
     with confs_set(spark, every):
@@ -78,8 +74,8 @@ def _one_job_for(picked: Sequence[Any]) -> dict[str, str]:
     return {LIMIT_PARTITIONS: str(last + 1)}
 
 
-def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int) -> list[Any]:
-    """The pairs to show of the clauses for matched rows: (row, target, clause, the keys of the source row)."""
+def _pick(spark: SparkSession, merge: AnalyzedMerge, matches: Matches, limit: int) -> list[Any]:
+    """The pairs to show of the clauses for matched rows: (row, target, clause)."""
     statement = merge.statement
     clauses = [clause for clause in statement.matched if takes_rows(statement, matches, clause)]
     if not clauses:
@@ -98,9 +94,7 @@ def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, mat
         for clause in clauses
     )
     return spark.sql(
-        f"SELECT p.{SOURCE_ROW} AS row, p.{TARGET_ROW} AS target, p.{CLAUSE} AS clause, s.* FROM ({wanted}) AS p JOIN "
-        f"(SELECT monotonically_increasing_id() AS {SOURCE_ROW}, {_keys_select(merge)} FROM {source.view}) AS s "
-        f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
+        f"SELECT {SOURCE_ROW} AS row, {TARGET_ROW} AS target, {CLAUSE} AS clause FROM ({wanted})"
     ).collect()
 
 
@@ -127,19 +121,11 @@ def _matched(
 ) -> list[Sample]:
     """What the clauses for matched rows do to those ``picked``, and then ``others``."""
 
-    def ask(*, bounded: bool) -> list[Sample]:
-        return _rows(spark, merge, [*_matched_rows(merge, source, picked, writes, bounded=bounded), *others], writes)
-
-    try:
-        return ask(bounded=True)
-    except Exception as error:
-        if translate(error).condition != NO_VALUE:
-            raise
-        return ask(bounded=False)
+    return _rows(spark, merge, [*_matched_rows(merge, source, picked, writes), *others], writes)
 
 
 def _matched_rows(
-    merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes, *, bounded: bool
+    merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes
 ) -> Iterator[Asked]:
     statement = merge.statement
     before = struct_of(merge.target_schema, statement.target.reference)
@@ -156,8 +142,7 @@ def _matched_rows(
             f"{matched} AS {CLAUSE}, {before} AS __dm_before, "
             f"{struct_after(writes.get(clause))} AS __dm_after FROM {_joined(merge, source, ids)}"
         )
-        bounds = "".join(f" AND {bound}" for bound in _bounds(merge, these)) if bounded else ""
-        yield clause, f"{query}{bounds}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
+        yield clause, f"{query}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
 
 
 def _joined(merge: AnalyzedMerge, source: PreparedSource, ids: str) -> str:
@@ -182,39 +167,6 @@ def _unmatched(
             after, rows = struct_after(writes.get(clause)), clause_rows(merge, source, clause, matches.seen)
             asked.append((clause, f"SELECT {before} AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"))
     return asked
-
-
-def _keys_select(merge: AnalyzedMerge) -> str:
-    """The source side of each plain ``t.x = s.y`` of ON, as strings."""
-    names = [source for _, source, _ in _equalities(merge)]
-    if not names:
-        return "1 AS __dm_none"
-    return ", ".join(f"{shown(quote(name))} AS {quote('__dm_key_' + name)}" for name in dict.fromkeys(names))
-
-
-def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
-    """(target column, source column, the target's type) of conjuncts that compare two columns of a simple type."""
-    types = {c.name: c.type for c in merge.source_schema}
-    target_types = {c.name: c.type for c in merge.target_schema}
-    equalities = []
-    for e in merge.on:
-        if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
-            target, source = e.target_columns[0], e.source_columns[0]
-            both = (types[source], target_types[target])
-            if set(both) <= INTEGERS.keys() or both in (("string", "string"), ("date", "date")):
-                equalities.append((target, source, target_types[target]))
-    return equalities
-
-
-def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:
-    """The picked keys as literals on the target, so that the read skips files and row groups."""
-    bounds = []
-    for target, source, type_ in _equalities(merge):
-        values = {row[f"__dm_key_{source}"] for row in picked}
-        literals = ", ".join(f"CAST({string(v)} AS {type_})" for v in sorted(v for v in values if v is not None))
-        if literals:
-            bounds.append(f"{merge.statement.target.reference}.{quote(target)} IN ({literals})")
-    return bounds
 
 
 def struct_of(columns: Sequence[Column], reference: str) -> str:

@@ -34,6 +34,9 @@ TIMES_AS_THEY_ARE = {
     REBASE_INT96: "CORRECTED",
 }
 """Under these Parquet holds each date and time as it is; by other values it may hold another, or none."""
+AS_WRITTEN = {"spark.sql.variable.substitute": "false"}
+"""Under it Spark puts no conf's value into what a table says of itself, such as a CHECK with a ``${name}``."""
+ESCAPED = "spark.sql.parser.escapedStringLiterals"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.model.errors import UsageError
 from engine.model.plan import SessionRef
-from engine.spark.confs import AT_ANY_AGE, confs_set, is_connect, read_confs
+from engine.spark.confs import AT_ANY_AGE, ESCAPED, confs_set, is_connect, is_on, read_confs
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -136,3 +137,14 @@ def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = F
             failure = translate(error, one)
             if not (again and failure.condition in ALREADY_THERE):
                 raise failure from error
+
+
+def refuse_unwritable(spark: SparkSession, params: Mapping[str, str]) -> None:
+    """Raise UsageError for a value of a parameter whose literal this session would read as another text."""
+    odd = [name for name, value in params.items() if "'" in value or "\\" in value or "${" in value]
+    if odd and is_on(read_confs(spark, (ESCAPED,)), ESCAPED, "false"):
+        raise UsageError(
+            "SQL_PARAMETER_NOT_WRITABLE",
+            f"The value of :{odd[0]} has a quote, a backslash or ${{: {ESCAPED} lets none be written as it is.",
+            f"RESET {ESCAPED}, or write the value into the statement.",
+        )

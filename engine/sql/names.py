@@ -51,8 +51,8 @@ def unquoted(name: str) -> str:
 
 
 def string(value: str) -> str:
-    """A SQL string literal."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    """A SQL string literal. Spark puts no conf's value into it: ``${`` is written as an escape."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{") + "'"
 
 
 def is_ours(name: str) -> bool:

@@ -9,7 +9,7 @@ from time import sleep
 import pytest
 
 from console.spark_tables import SparkTables
-from engine.commit.exactly_once import refusal_is_recorded
+from engine.commit.exactly_once import as_recorded, refusal_is_recorded
 from engine.ledger.history import History
 from engine.ledger.history_store import now
 from engine.ledger.look import look
@@ -21,6 +21,7 @@ from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
 from engine.recovery.undo_refusal import undo_refusal_is_recorded
 from engine.spark.session_state import Whereabouts
+from engine.table.delta_log import INCOMPLETE
 from tests.console.samples import an_undo
 from tests.engine.plans import SQL, make_outcome, make_plan, make_rehearsal
 
@@ -196,6 +197,21 @@ def test_each_refusal_of_a_plan_is_recorded_and_its_id_names_the_newest(ledger: 
     newest, oldest = ledger.list()
     assert ["READ_ONLY" in str(oldest.error), "STALE" in str(newest.error)] == [True, True]
     assert ledger.get("feed").operation == ledger.get("feed1234").operation == newest
+
+
+def test_where_the_log_does_not_reach_back_the_ledger_says_that_a_plan_is_committed(ledger: History) -> None:
+    plan, gone = make_plan(), EngineError(INCOMPLETE, "The log has no commit 1.")
+    assert as_recorded(ledger, plan.plan_id, gone) is None
+    op_id = ledger.begin(plan)
+    ledger.applied(op_id, make_outcome(op_id))
+    assert as_recorded(ledger, plan.plan_id, EngineError("X", "Another error.")) is None
+    found = as_recorded(ledger, plan.plan_id, gone)
+    assert found is not None
+    assert (found.already_applied, found.version) == (True, make_outcome(op_id).version)
+    undo = ledger.begin_undo(an_undo(op_id))
+    ledger.undone(undo, make_outcome(undo))
+    with pytest.raises(StalePlanError, match="PLAN_UNDONE"):
+        as_recorded(ledger, plan.plan_id, gone)
 
 
 def test_a_refusal_of_a_plan_whose_apply_was_cancelled_before_is_recorded(ledger: History) -> None:

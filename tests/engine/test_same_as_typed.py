@@ -9,12 +9,15 @@ import pytest
 import engine.table.commits as module
 from engine.commit.apply_plan import REWRITING, apply
 from engine.commit.prepare_again import is_own_session
+from engine.explore.find_key import find_key
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
+from engine.model.errors import UsageError
 from engine.model.plan import Plan
 from engine.model.progress import Progress
 from engine.plan_merge import plan
-from engine.spark.confs import confs_set
+from engine.plan_statement import plan as plan_statement
+from engine.spark.confs import AS_WRITTEN, ESCAPED, confs_set
 from engine.spark.session_state import PLANNED
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT ({0}, v) VALUES (s.{0}, s.v)"
@@ -57,6 +60,47 @@ def test_a_key_that_spark_would_substitute_is_not_written_as_a_literal(spark: An
     looked = plan(spark, f"MERGE INTO tgt t USING src s ON t.id = s.id {UPSERT.format('id')}")
     assert "PATH" not in "".join(splice.text for splice in looked.splices)
     assert merged(spark, looked) == [("${env:PATH}", "new"), ("zz", "old")]
+
+
+@pytest.mark.parametrize("name", ["lang", "spark.sql.shuffle.partitions", "spark.sql.ansi.enabled"])
+def test_a_key_that_spark_would_substitute_is_shown_and_found(spark: Any, schema: str, name: str) -> None:
+    odd = f"concat('$', '{{{name}}}')"
+    spark.sql(f"CREATE TABLE tgt USING delta AS SELECT {odd} AS id, 'old' AS v UNION ALL SELECT 'zz', 'old'")
+    spark.sql(f"CREATE TABLE src USING delta AS SELECT {odd} AS id, 'new' AS v UNION ALL SELECT 'zz', 'new'")
+    looked = plan(spark, f"MERGE INTO tgt t USING src s ON t.id = s.id {UPSERT.format('id')}")
+    assert sorted(str(one.before["id"]) for one in looked.samples if one.before) == [f"${{{name}}}", "zz"]
+    found = find_key(spark, looked, f"${{{name}}}")
+    assert [row.change.after["v"] for row in found.rows if row.change and row.change.after] == ["new"]
+    assert merged(spark, looked) == [(f"${{{name}}}", "new"), ("zz", "new")]
+
+
+def test_a_check_that_spark_would_substitute_is_read_as_the_table_has_it(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt (id STRING, v STRING) USING delta")
+    with confs_set(spark, AS_WRITTEN):
+        spark.sql("ALTER TABLE tgt ADD CONSTRAINT odd CHECK (v <> '${spark.sql.shuffle.partitions}')")
+    source = "(SELECT 'a' AS id, concat('$', '{spark.sql.shuffle.partitions}') AS v)"
+    looked = plan(spark, f"MERGE INTO tgt t USING {source} s ON t.id = s.id {UPSERT.format('id')}")
+    assert looked.refused is not None
+
+
+@pytest.mark.parametrize("value", ["Dear ${name}, hello", "${spark.sql.ansi.enabled}", "it's", "a\\b", "\\u0024{x}"])
+def test_a_parameter_is_written_as_it_is_given(spark: Any, schema: str, value: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS id, 'old' AS v")
+    sql = "MERGE INTO tgt t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = :y"
+    looked = plan_statement(spark, sql, params={"y": value})
+    assert isinstance(looked, Plan)
+    assert [one.after["v"] for one in looked.samples if one.after] == [value]
+    assert merged(spark, looked) == [(1, value)]
+
+
+def test_a_parameter_that_the_session_would_read_otherwise_is_refused(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS id, 'old' AS v")
+    sql = "MERGE INTO tgt t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = :y"
+    with confs_set(spark, {ESCAPED: "true"}):
+        for value in ("it's", "a\\b", "${x}"):
+            with pytest.raises(UsageError, match="SQL_PARAMETER_NOT_WRITABLE"):
+                plan_statement(spark, sql, params={"y": value})
+        assert plan_statement(spark, sql, params={"y": "plain"}).promise["numTargetRowsUpdated"] == 1
 
 
 @pytest.mark.parametrize(

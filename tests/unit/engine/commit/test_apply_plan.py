@@ -9,7 +9,7 @@ from tests.engine.plans import make_plan
 
 def test_a_table_that_is_another_did_not_move_from_one_version_to_the_same() -> None:
     plan = make_plan()
-    other = "it was dropped and created again, so it is another table"
+    other = "it was replaced, or dropped and created again, so it is another table"
     told = stale(plan, Staleness("stale", plan.target.version, (), other)).message
     assert told == f"{plan.target.name} is not as it was planned: {other}."
     moved = stale(plan, Staleness("stale", 8, ("v8 WRITE",), "files changed")).message
