@@ -95,7 +95,7 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
         cells = (one.op_id, started, kind(one), _status(one, signs), Text(table_name(one.table)), version)
         rows.add_row(*cells, changed)
         gone = PROGRAM_GONE if one.program_gone else ""
-        for more in filter(None, (rehearsed_as(one.rehearsed), gone, one.error)):
+        for more in filter(None, (rehearsed_as(one), gone, one.error)):
             rows.add_below(Text(visible(more), QUIET))
     return rows
 

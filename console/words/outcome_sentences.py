@@ -160,9 +160,12 @@ PROGRAM_GONE = "its program is gone; what became of it is found out when the Spa
 """Of an operation that runs by the ledger's word alone."""
 
 
-def rehearsed_as(kept: bool | None) -> str:
-    """How the last rehearsal of a plan went, "" if there was none."""
-    return "" if kept is None else "rehearsed as promised" if kept else "rehearsed, DEVIATED"
+def rehearsed_as(one: Operation) -> str:
+    """How the last rehearsal of its plan went, "" if there was none."""
+    if one.rehearsed is None:
+        return ""
+    went = "rehearsed as promised" if one.rehearsed else "rehearsed, DEVIATED"
+    return f"{went}, an expectation fails" if one.rehearsal_fails else went
 
 
 def clone_is_dropped(result: Rehearsal) -> str:

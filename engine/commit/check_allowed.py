@@ -37,7 +37,7 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
         )
     if missing := [one for one in to_accept(plan) if one.code not in accept]:
         # with those that were given: the command as a whole is what is typed again
-        options = dict.fromkeys(f"--accept {code}" for code in (*accept, *(one.code for one in missing)))
+        options = dict.fromkeys(f"--accept {one.code}" for one in to_accept(plan))
         raise RefusedError(
             missing[0].condition,
             missing[0].sentence,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from engine.create.check_create_reading import check_analysis, check_parsed_create, read_create
@@ -32,6 +32,7 @@ from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.parse import Script
 from engine.sql.parse_create import ParsedCreate
+from engine.table.column_rules import CHECK
 from engine.table.delta_log import list_files, live_rows
 from engine.table.transaction import refuse_txn_of_create
 from engine.table.version_times import undo_of_create
@@ -229,6 +230,7 @@ def warnings_of(survey: Survey) -> tuple[Remark, ...]:
                 "by time travel until VACUUM.",
             )
         )
+    warnings += _lost_checks(survey)
     source = survey.provided.source
     if source and source.volatile and source.num_rows is not None:
         warnings.append(
@@ -255,6 +257,25 @@ def warnings_of(survey: Survey) -> tuple[Remark, ...]:
             )
         )
     return tuple(warnings)
+
+
+def _lost_checks(survey: Survey) -> Iterator[Remark]:
+    before, after = survey.around.before, survey.after
+    if before is None or after is None or survey.effect != "replace":
+        return
+    had = _checks(before)
+    if lost := sorted(had.keys() - _checks(after).keys()):
+        yield Remark(
+            code="CONSTRAINTS_ARE_LOST",
+            sentence=f"The table has {count(len(lost), 'CHECK constraint')} that the statement does not set: "
+            "what is written from then on is not checked.",
+            evidence=", ".join(f"{name} ({had[name]})" for name in lost),
+        )
+
+
+def _checks(state: TableState) -> dict[str, str | None]:
+    """The CHECK constraints of a table, by their names."""
+    return {name.removeprefix(CHECK): text for name, text in state.properties.items() if name.startswith(CHECK)}
 
 
 def _plan_id(

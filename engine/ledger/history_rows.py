@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from engine.ledger.history_store import now
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError
-from engine.model.expectation import ExpectationResult
+from engine.model.expectation import ExpectationResult, failing
 from engine.model.operation import Operation, Outcome, Rehearsal
 from engine.model.plans import AnyPlan
 from engine.model.secrets import redact, redact_document
@@ -99,12 +99,14 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
     found = [Operation.model_validate(dict(zip(names, row[:-3], strict=True))) for row in rows]
     gone = {one.op_id for one, row in zip(found, rows, strict=True) if one.status == "running" and is_gone(*row[-3:])}
-    rehearsed = {one.plan_id: one.kept for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
+    rehearsed = {one.plan_id: one for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
     entered = registered(db, [one.op_id for one in found])
 
     def told(one: Operation) -> dict[str, object]:
+        rehearsal = rehearsed.get(one.plan_id)
         return {
-            "rehearsed": rehearsed.get(one.plan_id),
+            "rehearsed": None if rehearsal is None else rehearsal.kept,
+            "rehearsal_fails": rehearsal is not None and bool(failing(rehearsal.expectations)),
             "program_gone": one.op_id in gone,
             "registered": one.op_id in entered,
         }

@@ -156,6 +156,8 @@ class Operation(Value):
     error: str | None = None
     rehearsed: bool | None = None
     """Whether the last rehearsal of its plan went as promised; None if there was none."""
+    rehearsal_fails: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether an expectation failed on the rows that the last rehearsal left."""
     program_gone: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether it is "running" and its program, of this machine, runs no more."""
     registered: bool = Field(default=False, exclude_if=lambda value: not value)

@@ -8,6 +8,7 @@ import pytest
 
 from engine.ledger.history import History
 from engine.model.errors import RefusedError
+from engine.model.expectation import ExpectationResult
 from engine.model.operation import Deviation
 from engine.model.plan import RaisedProperty, Refused, Undo
 from tests.cli.running import Shell
@@ -184,6 +185,13 @@ def test_a_rehearsal_is_told_with_its_plan(shell: Shell, ledger: History) -> Non
     text = " ".join(shell("show-op", one["op_id"]).out.split())
     assert "measured: 12.3 s on a clone, all 3 metrics as promised, and every row" in text
     assert "DEVIATED in 1 number: numTargetRowsUpdated 899 for 900" in text
+
+
+def test_a_rehearsal_whose_expectation_fails_says_so(shell: Shell, ledger: History) -> None:
+    fails = ExpectationResult(name="rows", kind="rows", status="fail", sentence="Too many.")
+    ledger.rehearsed(make_plan(), make_rehearsal(expectations=(fails,)))
+    assert shell("history", "--json").json[0]["rehearsal_fails"] is True
+    assert "rehearsed as promised, an expectation fails" in " ".join(shell("history").out.split())
 
 
 def test_show_op_unknown(shell: Shell) -> None:

@@ -228,6 +228,18 @@ def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
     assert {one.status for one in found.expectations} == {"unknown"}
 
 
+def test_a_fault_in_a_row_that_is_written_again_as_it_was_is_not_said_to_be_gone(spark: Any, schema: str) -> None:
+    del schema
+    spark.sql("CREATE TABLE again USING delta AS SELECT 1 AS id, CAST(NULL AS INT) AS v")
+    merging = "MERGE INTO again t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = NULL"
+    text = "again: [{not_null: [v]}, {unique: [id]}]"
+    found = planned(spark, merging, text)
+    assert [one.status for one in found.expectations] == ["fail", "pass"]
+    checked = verify(spark, found, apply(spark, found, accept=("expect:not_null_v",)), declared(text)).expectations
+    assert [one.status for one in checked] == ["unknown", "pass"]
+    assert checked[0].sentence.endswith(f"of the plan: {found.expectations[0].sentence}")
+
+
 def test_a_merge_into_a_table_that_nobody_wrote_to_for_long_is_verified(spark: Any, schema: str) -> None:
     del schema
     spark.sql("CREATE TABLE quiet USING delta AS SELECT id, 'old' AS v FROM range(3)")

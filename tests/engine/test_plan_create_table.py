@@ -144,6 +144,17 @@ def test_a_plan_keeps_its_text_before_the_parameters_were_filled_in(spark: Any, 
     assert (statement.before_parameters, statement.params) == (typed, {"n": "7"})
 
 
+def test_a_replace_that_drops_constraints_says_which(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE checked (n INT) USING delta")
+    for name, text in (("pos", "n > 0"), ("low", "n < 9")):
+        spark.sql(f"ALTER TABLE checked ADD CONSTRAINT {name} CHECK ({text})")
+    found = plan(spark, "CREATE OR REPLACE TABLE checked USING delta AS SELECT 1 AS n")
+    (lost,) = (one for one in found.warnings if one.code == "CONSTRAINTS_ARE_LOST")
+    assert ("2 CHECK constraints" in lost.sentence, lost.evidence) == (True, "low (n < 9), pos (n > 0)")
+    apply(spark, found)
+    spark.sql("INSERT INTO checked VALUES (-5)")
+
+
 def test_a_clone_is_handled_by_handle_clone(spark: Any, schema: str) -> None:
     found = planned(spark, "CREATE TABLE t SHALLOW CLONE src", SRC, SRC_ROWS)
     assert (found.handler, found.operation) == ("handleClone", "CLONE")

@@ -155,7 +155,7 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
         "" if one.version is None else f"v{one.version}",
         plan_summary.one_line(one.error or "")
         or _failing(outcome)
-        or (_did(one, outcome, glyphs) if outcome else outcome_sentences.rehearsed_as(one.rehearsed)),
+        or (_did(one, outcome, glyphs) if outcome else outcome_sentences.rehearsed_as(one)),
         short_id(one.plan_id),
     )
 
