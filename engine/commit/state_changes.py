@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from engine.merge.planning_state import session_confs, surroundings
+from engine.merge.planning_state import current_user, session_confs, surroundings
 from engine.merge.session_definitions import DIGEST, digest, function_definition, variables_now, view_definition
 from engine.model.errors import CancelledError, SessionChangedError, UnreachableError
 from engine.model.plan import Engines, PlanningState
@@ -43,6 +43,8 @@ def changes(spark: SparkSession, planned: PlanningState | None, kept: Iterable[s
     ):
         if then not in (None, current):
             differences.append(f"{what} was {then} when planned and is {current} now")
+    if planned.user is not None and (user := current_user(spark)) != planned.user:
+        differences.append(f"the current user was {planned.user} when planned and is {user} now")
     differences += _conf_changes(spark, planned.confs, now.confs)
     differences += _variable_changes(spark, planned.variables)
     differences += _definition_changes("view", planned.views, lambda name: view_definition(spark, name))

@@ -41,6 +41,7 @@ WITH = re.compile(r"\bCTE \[([^\]]*)\]")
 COMPUTED_NAME = re.compile(r"\bIDENTIFIER\s*\(", re.IGNORECASE)
 ASKED_SCHEMA = re.compile(r"\bcurrent_(?:schema|database)\b", re.IGNORECASE)
 ASKED_CATALOG = re.compile(r"\bcurrent_catalog\b", re.IGNORECASE)
+ASKED_USER = re.compile(r"\b(?:current_user|session_user|user)\(\)", re.IGNORECASE)
 """The functions that tell them: in a text and in a plan, where views and functions are unfolded."""
 GLOBAL = "global_temp"
 """What begins the name of a temporary view that is the same in every catalog, as a path is."""
@@ -151,7 +152,13 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
         functions={name: digest(text) for name, text in functions.items()},
         names=names,
         temporary=temporary,
+        # of a source that is kept, the text says nothing
+        user=current_user(spark) if any(map(ASKED_USER.search, (read.analyzed, *functions.values()))) else None,
     )
+
+
+def current_user(spark: SparkSession) -> str:
+    return str(ask_rows(spark, "SELECT current_user()")[0][0])
 
 
 def names_are_safe(state: PlanningState) -> bool:

@@ -215,7 +215,8 @@ class PlanningState(Value):
     are set, beside the plan's own ``confs``, which apply sets again. ``variables`` by name, as literals of SQL.
     ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what the statement
     reads by name only, ``temporary`` those of them that were temporary views. ``subqueries``: the SHA-256 of what
-    each subquery in SET and VALUES gave, "" if it gives something else each time.
+    each subquery in SET and VALUES gave, "" if it gives something else each time. ``user``: whom ``current_user()``
+    gave, None if nothing asks for it.
     """
 
     catalog: str | None = None
@@ -227,6 +228,7 @@ class PlanningState(Value):
     names: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
     subqueries: tuple[str, ...] = ()
+    user: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class RaisedProperty(Value):

@@ -311,6 +311,28 @@ def test_what_a_plan_does_not_read_may_change(shop: tuple[Any, str]) -> None:
     assert apply(spark, found).kept
 
 
+@pytest.mark.parametrize(
+    "value", ["current_user()", "SESSION_USER()", "concat(s.v, user())", "(SELECT max(user()) FROM other)"]
+)
+def test_another_user_than_the_one_who_planned_is_told(shop: tuple[Any, str], value: str) -> None:
+    spark, _ = shop
+    found = plan(spark, merge(value=value), rows=0)
+    assert found.state is not None
+    assert found.state.user == spark.sql("SELECT current_user()").collect()[0][0]
+    assert not changes(spark, found.state, KEPT_CONFS)
+    theirs = found.state.model_copy(update={"user": "somebody"})
+    (told,) = changes(spark, theirs, KEPT_CONFS)
+    assert told == f"the current user was somebody when planned and is {found.state.user} now"
+
+
+def test_who_planned_is_not_asked_of_a_source_that_is_kept(shop: tuple[Any, str]) -> None:
+    spark, _ = shop
+    found = plan(spark, merge("(SELECT id, current_user() AS v FROM src)"), rows=0, freeze=True)
+    assert found.state is not None
+    assert found.state.user is None
+    assert apply(spark, found).kept
+
+
 def test_the_view_of_a_data_frame_is_known_by_its_plan(spark: Any, schema: str) -> None:
     build(spark)
     spark.sql("SELECT x FROM other WHERE x < 5").createOrReplaceTempView("seen")
