@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from engine.model.value import Cells
 from engine.preflight.assignments import Assignment, ClauseAssignments
 from engine.preflight.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
-from engine.sql.literals import shown
+from engine.sql.literals import INTEGERS, few_literals, printed, shown
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 
@@ -35,6 +36,8 @@ Writes = Mapping[MergeClause, tuple[Assignment, ...]]
 Asked = tuple[MergeClause, str]
 # monotonically_increasing_id() is the number of the partition above these bits, and of the row in it
 PARTITION_BITS = 33
+KEY = "__dm_key_"
+SAME_COLUMNS = re.compile(r"^\s*[\w.`]+\s*=\s*[\w.`]+\s*$")
 
 
 def sample_rows(
@@ -56,7 +59,7 @@ def sample_rows(
     writes = {one.clause: one.columns for one in assigned}
     few, every = for_rows(source.num_rows), for_rows(source.num_rows, target_rows)
     with confs_set(spark, few):
-        picked = _pick(spark, merge, matches, limit)
+        picked = _pick(spark, merge, source, matches, limit)
         inserted = _unmatched(merge, source, matches, writes, "not_matched", limit)
         samples = [] if every else _rows(spark, merge, inserted, writes)
     with confs_set(spark, every):
@@ -74,8 +77,8 @@ def _one_job_for(picked: Sequence[Any]) -> dict[str, str]:
     return {LIMIT_PARTITIONS: str(last + 1)}
 
 
-def _pick(spark: SparkSession, merge: AnalyzedMerge, matches: Matches, limit: int) -> list[Any]:
-    """The pairs to show of the clauses for matched rows: (row, target, clause)."""
+def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int) -> list[Any]:
+    """The pairs to show of the clauses for matched rows: (row, target, clause, and the source's ``skipping_keys``)."""
     statement = merge.statement
     clauses = [clause for clause in statement.matched if takes_rows(statement, matches, clause)]
     if not clauses:
@@ -93,9 +96,38 @@ def _pick(spark: SparkSession, merge: AnalyzedMerge, matches: Matches, limit: in
         f"WHERE {CLAUSE} = {clause_number(statement, clause)} ORDER BY {TARGET_ROW} LIMIT {limit})"
         for clause in clauses
     )
+    keys = "".join(
+        f", {printed(type_, quote(source))} AS {quote(KEY + source)}" for _, source, type_ in skipping_keys(merge)
+    )
     return spark.sql(
-        f"SELECT {SOURCE_ROW} AS row, {TARGET_ROW} AS target, {CLAUSE} AS clause FROM ({wanted})"
+        f"SELECT p.{SOURCE_ROW} AS row, p.{TARGET_ROW} AS target, p.{CLAUSE} AS clause{keys} FROM ({wanted}) AS p JOIN "
+        f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}) AS s "
+        f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
     ).collect()
+
+
+def skipping_keys(merge: AnalyzedMerge) -> Iterator[tuple[str, str, str]]:
+    """(Target column, source column, the target's type) of the equalities of ON by which Delta skips files for certain:
+    two columns of whole numbers, or two dates."""
+    of_source = {c.name: c.type for c in merge.source_schema}
+    of_target = {c.name: c.type for c in merge.target_schema}
+    for e in merge.on:
+        if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
+            target, source = e.target_columns[0], e.source_columns[0]
+            both = (of_source[source], of_target[target])
+            if set(both) <= INTEGERS.keys() or set(both) == {"date"}:
+                yield target, source, of_target[target]
+
+
+def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:
+    """What holds of the target rows that the ``picked`` source rows match, so that the read skips files."""
+    bounds = []
+    for target, source, type_ in skipping_keys(merge):
+        key = f"{merge.statement.target.reference}.{quote(target)}"
+        literals = few_literals(type_, sorted({str(row[KEY + source]) for row in picked}))
+        # of an IN, Delta skips by its least and its greatest value alone
+        bounds += [" OR ".join(f"{key} = {one}" for one in literals)] if literals else []
+    return bounds
 
 
 def _matched_apart(
@@ -120,7 +152,6 @@ def _matched(
     others: Sequence[Asked] = (),
 ) -> list[Sample]:
     """What the clauses for matched rows do to those ``picked``, and then ``others``."""
-
     return _rows(spark, merge, [*_matched_rows(merge, source, picked, writes), *others], writes)
 
 
@@ -140,18 +171,20 @@ def _matched_rows(
         query = (
             f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
             f"{matched} AS {CLAUSE}, {before} AS __dm_before, "
-            f"{struct_after(writes.get(clause))} AS __dm_after FROM {_joined(merge, source, ids)}"
+            f"{struct_after(writes.get(clause))} AS __dm_after FROM "
+            f"{_joined(merge, source, ids, _bounds(merge, these))}"
         )
         yield clause, f"{query}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
 
 
-def _joined(merge: AnalyzedMerge, source: PreparedSource, ids: str) -> str:
+def _joined(merge: AnalyzedMerge, source: PreparedSource, ids: str, bounds: Sequence[str]) -> str:
     """What follows FROM: the target rows that these source rows match; a row that several may delete, once."""
+    target = target_relation(merge, bounds)
     on = merge.statement.condition
     if merge.statement.only_one_unconditional_delete:
-        matched = f"{target_relation(merge)} LEFT SEMI JOIN {source_relation(merge, source)}"
+        matched = f"{target} LEFT SEMI JOIN {source_relation(merge, source)}"
         return f"{matched} ON ({on}\n) AND {SOURCE_ROW} IN ({ids}) WHERE TRUE"
-    matched = f"{source_relation(merge, source)} INNER JOIN {target_relation(merge)}"
+    matched = f"{source_relation(merge, source)} INNER JOIN {target}"
     return f"{matched} ON {on}\nWHERE {SOURCE_ROW} IN ({ids})"
 
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
+from engine.merge.prepare_delta_scan import kept_paths
 from engine.model.plan import Plan
 from engine.plan_merge import plan
+from engine.preflight import samples
 from engine.sql.literals import shown as text_of
 
 UPSERT = (
@@ -74,6 +76,24 @@ def test_no_more_rows_than_were_asked_for_and_none_for_none(shop: Any) -> None:
         assert {action: len(found) for action, found in shown(plan(shop, UPSERT, rows=rows)).items()} == (
             {"update": rows, "insert": rows} if rows else {}
         )
+
+
+@pytest.mark.parametrize("type_", ["BIGINT", "SMALLINT", "DOUBLE"])
+def test_rows_to_show_are_read_out_of_their_files_alone(shop: Any, monkeypatch: pytest.MonkeyPatch, type_: str) -> None:
+    read: list[int] = []
+    rows = samples._rows
+
+    def counted(spark: Any, merge: Any, asked: Any, writes: Any) -> Any:
+        read.extend(len(kept_paths(spark, query, as_merge=False)) for _, query in asked)
+        return rows(spark, merge, asked, writes)
+
+    monkeypatch.setattr(samples, "_rows", counted)
+    source = f"(SELECT CAST(target AS {type_}) AS target, -7L AS row FROM VALUES (5), (95) AS v(target)) s"
+    text = f"MERGE INTO t USING {source} ON t.k = s.target WHEN MATCHED THEN UPDATE SET v = s.row"
+    looked = plan(shop, text, rows=5)
+    assert sorted(shown(looked)["update"]) == [("5", "50", "-7"), ("95", "950", "-7")]
+    # of other types, a value in a text may be another one
+    assert read == [10 if type_ == "DOUBLE" else 2]
 
 
 def test_a_source_row_that_two_clauses_take_is_shown_under_each(shop: Any) -> None:
