@@ -106,7 +106,7 @@ def check_story(spark: Any, story: Story, directory: str, *, applied_by: Iterato
         except Exception as error:
             if not lacks_a_feature(spark, error):
                 raise
-            spark.sql(f"DROP TABLE {table}")
+            spark.sql(f"DROP TABLE IF EXISTS {table}")
             return found
     for merge in story.merges:
         script = merge.script(table, directory)
@@ -124,6 +124,6 @@ def check_story(spark: Any, story: Story, directory: str, *, applied_by: Iterato
 
 def lacks_a_feature(spark: Any, error: Exception) -> bool:
     """Whether an older engine cannot make such a table: with Delta 4.4 on Spark 4.0 and 4.1 a DELETE fails in one with
-    row tracking (a MERGE does not), and older Deltas there know no identity columns in SQL."""
-    known = "`_metadata` cannot be resolved", "does not support identity column"
+    row tracking (a MERGE does not), and older Deltas there know no identity or generated columns in SQL."""
+    known = "`_metadata` cannot be resolved", "UNSUPPORTED_FEATURE.TABLE_OPERATION"
     return spark.version.startswith(("4.0.", "4.1.")) and any(text in str(error) for text in known)
