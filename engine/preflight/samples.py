@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
+from engine.merge.derive_conjuncts import NO_VALUE
 from engine.merge.find_touched_files import Matches, takes_rows
 from engine.merge.join_sides import (
     CLAUSE,
@@ -24,6 +25,7 @@ from engine.model.value import Cells
 from engine.preflight.assignments import Assignment, ClauseAssignments
 from engine.preflight.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
+from engine.spark.spark_errors import translate
 from engine.sql.literals import INTEGERS, few_literals, printed, shown
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
@@ -152,11 +154,21 @@ def _matched(
     others: Sequence[Asked] = (),
 ) -> list[Sample]:
     """What the clauses for matched rows do to those ``picked``, and then ``others``."""
-    return _rows(spark, merge, [*_matched_rows(merge, source, picked, writes), *others], writes)
+
+    def ask(*, bounded: bool) -> list[Sample]:
+        return _rows(spark, merge, [*_matched_rows(merge, source, picked, writes, bounded=bounded), *others], writes)
+
+    try:
+        return ask(bounded=True)
+    except Exception as error:
+        # a partition of another hand may have a value that is none of its type
+        if translate(error).condition != NO_VALUE:
+            raise
+        return ask(bounded=False)
 
 
 def _matched_rows(
-    merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes
+    merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes, *, bounded: bool
 ) -> Iterator[Asked]:
     statement = merge.statement
     before = struct_of(merge.target_schema, statement.target.reference)
@@ -172,7 +184,7 @@ def _matched_rows(
             f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
             f"{matched} AS {CLAUSE}, {before} AS __dm_before, "
             f"{struct_after(writes.get(clause))} AS __dm_after FROM "
-            f"{_joined(merge, source, ids, _bounds(merge, these))}"
+            f"{_joined(merge, source, ids, _bounds(merge, these) if bounded else ())}"
         )
         yield clause, f"{query}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
 
