@@ -138,8 +138,8 @@ def check_versions(
 
 
 def _as_seen(found: ExpectationResult, plan: Plan) -> ExpectationResult:
-    """A row that is written again as it was is no difference of two versions: what the plan found wrong in such a row
-    is not seen, and does not hold."""
+    """A row that is written again as it was is no difference of two versions: whether what the plan found wrong
+    in such a row is still there is unknown."""
     planned = next((one for one in plan.expectations if (one.name, one.kind) == (found.name, found.kind)), None)
     if planned is None or planned.status != "fail" or (found.status, found.checked) != ("pass", "changes"):
         return found

@@ -25,8 +25,8 @@ from engine.spark.spark_errors import collected
 from engine.spark.time_limit import time_limit
 from engine.sql.literals import shown
 from engine.sql.names import quote, string
-from engine.sql.parse import refuse_substituted
 from engine.sql.sql_text import names_in
+from engine.sql.substitution import refuse_substituted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.model.errors import UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.spark.confs import is_on, read_confs
 from engine.spark.engine_versions import engine_versions
 from engine.spark.may_raise import may_raise
@@ -19,6 +19,7 @@ from engine.sql.char_types import raw_type
 from engine.sql.extractors import Extracted, with_extractors
 from engine.sql.resolve import TARGET, Side
 from engine.sql.sql_text import is_null, names_in
+from engine.sql.substitution import reference_in
 from engine.table.column_rules import CHECK
 from engine.table.logged_schema import LoggedColumn
 
@@ -175,6 +176,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         )
     checks = {f"EXPRESSION({text})": text for text in invariants(merge.type_after)}
     checks |= {k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)}
+    _refuse_substituted((*checks.values(), *(column.generated_as or "" for column in columns)))
     columns, checks_that_may_raise = _with_risks(spark, columns, checks)
     return TargetRules(
         columns=tuple(columns),
@@ -187,6 +189,18 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         takes_unenforced=is_on(confs, UNENFORCED, "false"),
         reserves_words=reserves_words(confs),
     )
+
+
+def _refuse_substituted(texts: Iterable[str]) -> None:
+    """Raise EngineError for a CHECK or generation expression that Delta reads with the value of a conf; a default it
+    reads as it is."""
+    if reference := next(filter(None, map(reference_in, texts)), ""):
+        raise EngineError(
+            "VARIABLE_SUBSTITUTION",
+            f"A CHECK or a generated column of the table has {reference}: Delta reads it with the value that a conf "
+            "has when it commits.",
+            "Write it into the table without that, such as concat('$', '{name}').",
+        )
 
 
 def reserves_words(confs: Mapping[str, str]) -> bool:

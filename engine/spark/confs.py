@@ -35,7 +35,7 @@ TIMES_AS_THEY_ARE = {
 }
 """Under these Parquet holds each date and time as it is; by other values it may hold another, or none."""
 AS_WRITTEN = {"spark.sql.variable.substitute": "false"}
-"""Under it Spark puts no conf's value into what a table says of itself, such as a CHECK with a ``${name}``."""
+"""Under it Spark puts no conf's value into our queries, in which a name or a default of the table may hold ``${…}``."""
 ESCAPED = "spark.sql.parser.escapedStringLiterals"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"

@@ -5,7 +5,6 @@ engine.merge.check_reading compares this reading with what Spark parsed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,11 +17,11 @@ from engine.sql.params import fill
 from engine.sql.relation import Relation, read_relation
 from engine.sql.sql_text import statement_spans, text_of
 from engine.sql.store_paths import refuse_credentials
+from engine.sql.substitution import refuse_substituted
 from engine.sql.token_reader import Node, NotReadError, read_list, refused_with_place
 
 __all__ = ["MergeClause", "MergeStatement", "Relation", "Script", "parse_merge", "parse_script"]
 
-REFERENCE = re.compile(r"\$\{(?:\w+?:)?\S+?\}")
 SETUP_WORDS = (
     "SET",
     "USE",
@@ -156,19 +155,6 @@ def parse_script(text: str, template: str = "") -> Script:
         )
     refuse_substituted(statement)
     return Script(tuple(setup), statement, spans[-1][0], template)
-
-
-def refuse_substituted(sql: str) -> None:
-    """Raise UsageError for a ``${name}`` outside comments, in quotes too: what it stands for is no part of the text,
-    and may be another thing when it runs (VariableSubstitution, ConfigReader)."""
-    tokens = tokenize(sql)
-    for found in REFERENCE.finditer(sql):
-        if any(token.start <= found.start() < token.end for token in tokens):
-            raise UsageError(
-                "VARIABLE_SUBSTITUTION",
-                f"Spark would put the value of a conf in place of {found[0]}, which may be another one at the commit.",
-                "Write the value, or a parameter like :name, whose value may hold ${…} as it is.",
-            )
 
 
 class _TypingReader(Reader):

@@ -11,11 +11,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
+import click
 import pytest
 
 from console.cli.invocation import Invocation
+from console.cli.undo_command import undo
 from engine.model.plan import Refused
 from engine.model.plan_file import write_plan
+from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION
 from tests.cli.running import Shell
 from tests.engine.plans import make_plan
 
@@ -114,6 +117,12 @@ def test_a_code_to_accept_that_is_none_of_the_plan_is_told(shell: Shell, tmp_pat
     ran = shell("apply", tmp_path / "p.json", "--yes", "--accept", "BOGUS", "--accept", "expect:none")
     for code in ("BOGUS", "expect:none"):
         assert f"--accept {code}: this plan has no warning and no expectation of that name" in ran.err
+
+
+def test_undo_takes_the_codes_that_the_engine_asks_for() -> None:
+    option = next(one for one in undo.params if one.name == "accept")
+    assert isinstance(option.type, click.Choice)
+    assert set(option.type.choices) == {LATER_COMMITS, RAISE_RETENTION}
 
 
 def test_help_and_version(shell: Shell) -> None:

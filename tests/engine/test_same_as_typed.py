@@ -12,7 +12,7 @@ from engine.commit.prepare_again import is_own_session
 from engine.explore.find_key import find_key
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
-from engine.model.errors import UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.model.plan import Plan
 from engine.model.progress import Progress
 from engine.plan_merge import plan
@@ -74,13 +74,32 @@ def test_a_key_that_spark_would_substitute_is_shown_and_found(spark: Any, schema
     assert merged(spark, looked) == [(f"${{{name}}}", "new"), ("zz", "new")]
 
 
-def test_a_check_that_spark_would_substitute_is_read_as_the_table_has_it(spark: Any, schema: str) -> None:
-    spark.sql("CREATE TABLE tgt (id STRING, v STRING) USING delta")
+@pytest.mark.parametrize(
+    ("columns", "constraint"),
+    [("v STRING", "v <> '${spark.sql.shuffle.partitions}'"), ("v STRING GENERATED ALWAYS AS (id || '${my.op}')", "")],
+)
+def test_a_rule_of_the_table_that_delta_reads_with_the_value_of_a_conf_is_refused(
+    spark: Any, schema: str, columns: str, constraint: str
+) -> None:
     with confs_set(spark, AS_WRITTEN):
-        spark.sql("ALTER TABLE tgt ADD CONSTRAINT odd CHECK (v <> '${spark.sql.shuffle.partitions}')")
-    source = "(SELECT 'a' AS id, concat('$', '{spark.sql.shuffle.partitions}') AS v)"
-    looked = plan(spark, f"MERGE INTO tgt t USING {source} s ON t.id = s.id {UPSERT.format('id')}")
-    assert looked.refused is not None
+        spark.sql(f"CREATE TABLE tgt (id STRING, {columns}) USING delta")
+        if constraint:
+            spark.sql(f"ALTER TABLE tgt ADD CONSTRAINT odd CHECK ({constraint})")
+    source = "(SELECT 'a' AS id)"
+    with pytest.raises(EngineError, match="VARIABLE_SUBSTITUTION"):
+        plan(spark, f"MERGE INTO tgt t USING {source} s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)")
+
+
+def test_a_default_that_spark_does_not_substitute_is_shown_as_it_is(spark: Any, schema: str) -> None:
+    with confs_set(spark, AS_WRITTEN):
+        spark.sql(
+            "CREATE TABLE tgt (id STRING, v STRING DEFAULT 'a${my.op}b') USING delta "
+            "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')"
+        )
+    insert = "WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
+    looked = plan(spark, f"MERGE INTO tgt t USING (SELECT 'a' AS id) s ON t.id = s.id {insert}")
+    assert [one.after["v"] for one in looked.samples if one.after] == ["a${my.op}b"]
+    assert merged(spark, looked) == [("a", "a${my.op}b")]
 
 
 @pytest.mark.parametrize("value", ["Dear ${name}, hello", "${spark.sql.ansi.enabled}", "it's", "a\\b", "\\u0024{x}"])
