@@ -43,6 +43,9 @@ ATOMIC = re.compile(
 BROADCAST_THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 # as Spark counts them (EstimationUtils.getSizePerRow); a string has its length beside
 ROW_BYTES, FIELD_BYTES, DECIMAL_BYTES = 8, 8, 16
+# Spark's limit (10 MB) is for sizes that it estimates; what our join needs of the source is measured. Past a million
+# rows a join of sorted rows takes twice as long.
+JOINED_BYTES = 64 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,8 @@ class PreparedSource:
 
     ``fingerprint`` is an order-free checksum of all its rows, ``bounds`` what its keys lie between, ``hint`` the join
     hint at the root of the source, ``is_small`` whether Spark would broadcast it if it knew its size, ``joins_small``
-    whether it would broadcast what the join needs of it, ``broadcast_bytes`` up to which size it does, ``pinned_id``
-    the id of the table that the MERGE will read VERSION AS OF.
+    whether the join of a plan broadcasts what it needs of it, ``broadcast_bytes`` up to which size Spark does,
+    ``pinned_id`` the id of the table that the MERGE will read VERSION AS OF.
     """
 
     view: str
@@ -140,7 +143,7 @@ def prepare_source(
         volatile=plan.volatile if plan else (),
         hint=root_hint(plan) if plan else None,
         is_small=bool(merge.keys) and whole is not None and int(whole) <= most,
-        joins_small=bool(merge.keys) and joined is not None and int(joined) <= most,
+        joins_small=bool(merge.keys) and joined is not None and most > 0 and int(joined) <= max(most, JOINED_BYTES),
         broadcast_bytes=most,
         bounds=bounds_of(merge, cells),
         pinned_id=pinned_id,

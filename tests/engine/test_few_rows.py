@@ -40,18 +40,28 @@ def prepared(spark: Any, text: str, threshold: int) -> tuple[AnalyzedMerge, Prep
 
 
 @pytest.mark.parametrize(
-    ("text", "threshold", "is_hinted"),
+    ("text", "threshold", "ours", "is_hinted"),
     [
-        (UPSERT, ROWS * JOINED_ROW, True),
-        (UPSERT, ROWS * JOINED_ROW - 1, False),
-        (CONDITION, ROWS * WIDE_ROW, False),
-        (UPSERT.replace("t.id = s.id", "t.id < s.id"), ROWS * JOINED_ROW, False),
+        (UPSERT, 1, ROWS * JOINED_ROW, True),
+        (UPSERT, 1, ROWS * JOINED_ROW - 1, False),
+        (UPSERT, ROWS * JOINED_ROW, 1, True),
+        (UPSERT, -1, ROWS * JOINED_ROW, False),
+        (CONDITION, 1, ROWS * WIDE_ROW, False),
+        (UPSERT.replace("t.id = s.id", "t.id < s.id"), 1, ROWS * JOINED_ROW, False),
     ],
-    ids=["small", "too large", "a condition needs the large column", "no key to join by"],
+    ids=[
+        "small",
+        "too large",
+        "the session allows more",
+        "the session broadcasts nothing",
+        "a condition needs the large column",
+        "no key to join by",
+    ],
 )
 def test_what_the_join_needs_of_the_source_is_broadcast_where_that_is_small(
-    shop: Any, text: str, threshold: int, is_hinted: bool
+    shop: Any, monkeypatch: pytest.MonkeyPatch, text: str, threshold: int, ours: int, is_hinted: bool
 ) -> None:
+    monkeypatch.setattr("engine.merge.prepare_source.JOINED_BYTES", ours)
     merge, source = prepared(shop, text, threshold)
     assert source.joins_small is is_hinted
     assert not source.is_small
