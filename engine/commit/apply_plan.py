@@ -59,7 +59,7 @@ from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import confs_set
-from engine.spark.session_state import confs_as_planned, tagged, whereabouts
+from engine.spark.session_state import read_as_planned, tagged, whereabouts
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.as_typed import moved
@@ -167,7 +167,7 @@ def _apply(application: Application) -> Outcome:
     refuse_operator_txn(spark)
     if changed:
         raise session_changed(plan.target.name, changed)
-    with confs_as_planned(spark, plan.confs):
+    with read_as_planned(spark, plan.confs):
         try:
             state = check_staleness(spark, plan, version, since, application.prepare_again)
             if state.verdict == "stale":

@@ -18,7 +18,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
 from engine.spark.schema import schema_of
-from engine.spark.session_state import PLANNED, confs_as_planned, run_setup, whereabouts
+from engine.spark.session_state import PLANNED, confs_as_planned, read_as_planned, run_setup, whereabouts
 from engine.spark.spark_errors import collected, is_missing
 from engine.sql.parse import MergeStatement
 from engine.table.commits import commits_since
@@ -57,7 +57,7 @@ def resume_session(spark: SparkSession, plan: Plan, statement: MergeStatement) -
         # a view keeps the confs that it was made under
         with confs_as_planned(spark, plan.confs):
             run_setup(spark, plan.statement.setup, again=True)
-    with confs_as_planned(spark, plan.confs):
+    with read_as_planned(spark, plan.confs):
         changed = plan_changes(spark, plan)
         if plan.state is not None and not changed:
             changed = subquery_changes(spark, statement, plan.state.subqueries)

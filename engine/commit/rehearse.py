@@ -48,7 +48,7 @@ from engine.model.operation import Deviation, Rehearsal
 from engine.model.plan import Plan, Refused
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import confs_set
-from engine.spark.session_state import confs_as_planned, tagged
+from engine.spark.session_state import read_as_planned, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, collected, translate
 from engine.sql.parse import MergeStatement, parse_merge
 from engine.table.commits import Commit, commits, commits_since
@@ -128,7 +128,7 @@ def _rehearse(
     if changed:
         raise session_changed(plan.target.name, changed)
     refuse_operator_txn(spark)
-    with confs_as_planned(spark, plan.confs):
+    with read_as_planned(spark, plan.confs):
         if table_id(spark, plan.target.name, (plan.target.table_id, plan.target.version)) != plan.target.table_id:
             raise StalePlanError("STALE_PLAN", f"{plan.target.name} was created again since the plan.", AGAIN)
         version, since = commits_since(spark, plan.target.name, plan.target.version)

@@ -20,7 +20,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.preflight.updated_faults import comparable
 from engine.spark.checkpoint import checkpoint
-from engine.spark.confs import AT_ANY_AGE, confs_set
+from engine.spark.confs import AS_WRITTEN, AT_ANY_AGE, confs_set
 from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
@@ -90,7 +90,7 @@ def verify(
     versions = f"{name} VERSION AS OF {read}", f"{name} VERSION AS OF {outcome.version}"
     try:
         # a MERGE into an old table is verified too: the version that it read is no longer the newest
-        with tagged(spark, tag), confs_set(spark, AT_ANY_AGE):
+        with tagged(spark, tag), confs_set(spark, {**AT_ANY_AGE, **AS_WRITTEN}):
             results = check_versions(spark, plan, versions, declared, NO_SOURCE, private=private)
     except EngineError:
         raise

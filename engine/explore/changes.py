@@ -9,6 +9,7 @@ from engine.model.changes import Changes
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import Plan
 from engine.preflight.changes import changes_of
+from engine.spark.confs import AS_WRITTEN, confs_set
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 
@@ -28,7 +29,7 @@ def changes(spark: SparkSession, plan: Plan, *, private: bool = False, tag: str 
         )
     if plan.changes is not None:
         return plan.changes
-    with tagged(spark, tag):
+    with tagged(spark, tag), confs_set(spark, AS_WRITTEN):
         try:
             return changes_of(spark, planned_merge(spark, plan), plan.target, private=private)
         except EngineError:

@@ -36,7 +36,7 @@ from engine.model.errors import EngineError
 from engine.model.plan import ClauseKind, Plan, Sample
 from engine.model.value import Cells
 from engine.preflight.samples import Writes, cells_of, sample_of, struct_after, struct_of
-from engine.spark.confs import confs_set, for_rows
+from engine.spark.confs import AS_WRITTEN, confs_set, for_rows
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.table.delta_log import list_files
@@ -107,7 +107,7 @@ def find_key(
     those of the plan. Raises EngineError: ``SOURCE_GONE`` where the frozen source is not there any more,
     ``KEY_NOT_UNDERSTOOD``, and what Spark says of the predicate or the values.
     """
-    with tagged(spark, tag):
+    with tagged(spark, tag), confs_set(spark, AS_WRITTEN):
         try:
             return _find(spark, plan, typed.strip(), private, checks or Checks())
         except EngineError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import UsageError
 from engine.model.plan import SessionRef
-from engine.spark.confs import AT_ANY_AGE, ESCAPED, confs_set, is_connect, is_on, read_confs
+from engine.spark.confs import AS_WRITTEN, AT_ANY_AGE, ESCAPED, confs_set, is_connect, is_on, read_confs
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -73,6 +73,14 @@ def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[
     finally:
         for key, value in others.items():
             spark.conf.set(key, value)
+
+
+@contextmanager
+def read_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
+    """:func:`confs_as_planned`, and a statement is read as it is written, as the plan read it: what is left of
+    ``${name}`` in one is in its comments, which a conf's value may end."""
+    with confs_as_planned(spark, {**confs, **AS_WRITTEN}):
+        yield
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import pytest
 import engine.table.commits as module
 from engine.commit.apply_plan import REWRITING, apply
 from engine.commit.prepare_again import is_own_session
+from engine.commit.rehearse import rehearse
+from engine.explore.changes import changes
 from engine.explore.find_key import find_key
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
@@ -60,6 +62,19 @@ def test_a_key_that_spark_would_substitute_is_not_written_as_a_literal(spark: An
     looked = plan(spark, f"MERGE INTO tgt t USING src s ON t.id = s.id {UPSERT.format('id')}")
     assert "PATH" not in "".join(splice.text for splice in looked.splices)
     assert merged(spark, looked) == [("${env:PATH}", "new"), ("zz", "old")]
+
+
+def test_a_comment_is_no_part_of_what_is_read_whatever_a_conf_that_it_names_holds(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS id, 'old' AS v UNION ALL SELECT 2, 'old'")
+    source = "/* ${my.other} */ USING (SELECT 1 AS id) s"
+    noted = f"{source} ON t.id = s.id -- ${{my.note}}\nWHEN MATCHED THEN UPDATE SET v = 'new'"
+    with confs_set(spark, {"my.note": "x\nOR t.id = 2", "my.other": "*/ USING tgt s ON TRUE -- "}):
+        looked = plan(spark, f"MERGE INTO tgt t {noted}")
+        assert looked.promise["numTargetRowsUpdated"] == 1
+        assert rehearse(spark, looked).kept
+        assert [row.kind for row in find_key(spark, looked, "1").rows] == ["matched"]
+        assert changes(spark, looked).updated == 1
+        assert merged(spark, looked) == [(1, "new"), (2, "old")]
 
 
 @pytest.mark.parametrize("name", ["lang", "spark.sql.shuffle.partitions", "spark.sql.ansi.enabled"])
