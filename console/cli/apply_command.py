@@ -90,7 +90,7 @@ def _apply_plan(
         # an event is of the plan file where no rules are in force
         narrator.planned(plan if invocation.policy == Policy() else judged)
         _tell_unknown(narrator, plan, accept, wanted)
-        _confirm(invocation, judged, narrator, yes, accept, events)
+        _confirm(invocation, judged, narrator, yes, accept, events, is_committed=bool(told))
         session = attach(invocation, plan, narrator)
         keep = session.resumed
         try:
@@ -148,9 +148,17 @@ def _tell_unknown(narrator: Narrator, plan: AnyPlan, accept: tuple[str, ...], wa
 
 
 def _confirm(
-    invocation: Invocation, plan: AnyPlan, narrator: Narrator, yes: bool, accept: tuple[str, ...], events: bool
+    invocation: Invocation,
+    plan: AnyPlan,
+    narrator: Narrator,
+    yes: bool,
+    accept: tuple[str, ...],
+    events: bool,
+    *,
+    is_committed: bool = False,
 ) -> None:
-    """Show what would be committed and ask. Raises RefusedError unless it may be."""
+    """Show what would be committed and ask. Raises RefusedError unless it may be: where the ledger says that it
+    ``is_committed``, the engine refuses it if the table does not say so, too."""
     from console.cli import view_create
     from console.cli.view_plan import summary
     from engine.commit.exactly_once import refusal_is_recorded
@@ -165,19 +173,25 @@ def _confirm(
         )
         show(shown, error=True)
     with refusal_is_recorded(invocation.history(), plan):
-        _ask(invocation, plan, yes, accept, events)
+        if not is_committed:
+            _check(invocation, plan, accept)
+        if plan.changes_something:
+            _ask(invocation, plan, yes, events)
 
 
-def _ask(invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], events: bool) -> None:
+def _check(invocation: Invocation, plan: AnyPlan, accept: tuple[str, ...]) -> None:
     from engine.commit.check_allowed import refuse
-    from engine.commit.policy import check_policy, to_be_typed
-    from engine.model.errors import NOT_CONFIRMED, RefusedError
+    from engine.commit.policy import check_policy
 
     refuse(plan, accept)
+    check_policy(invocation.policy, plan, reviewed=_is_reviewed(invocation, plan))
+
+
+def _ask(invocation: Invocation, plan: AnyPlan, yes: bool, events: bool) -> None:
+    from engine.commit.policy import to_be_typed
+    from engine.model.errors import NOT_CONFIRMED, RefusedError
+
     policy = invocation.policy
-    check_policy(policy, plan, reviewed=_is_reviewed(invocation, plan))
-    if not plan.changes_something:
-        return
     if (rule := to_be_typed(policy, plan)) is not None:
         need_name(plan.target.name, rule, "commit", yes=yes, events=events)
         return

@@ -112,10 +112,7 @@ def _run(
     except Exception as error:
         reason = translate(error)
 
-        def done() -> Commit | None:
-            return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))[0]
-
-        if commit_despite(reason, error, done, history, op_id) is None:
+        if commit_despite(reason, error, lambda: committed_create(spark, plan), history, op_id) is None:
             raise reason from error
     say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(history, op_id):
@@ -146,6 +143,11 @@ def committed(
     # by its place: a CREATE that failed after the commit has left no name for it
     newer = commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
     return own_commit(spark, now.state.location, newer, plan.kind, plan_id=plan.plan_id), newer
+
+
+def committed_create(spark: SparkSession, plan: CreatePlan) -> Commit | None:
+    """The commit that this plan made, if there is one, in what lies at its place now."""
+    return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))[0]
 
 
 def _refuse_dropped(plan: CreatePlan, history: History | None) -> None:

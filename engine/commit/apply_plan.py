@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.commit.apply_create import apply_create
+from engine.commit.apply_create import apply_create, committed_create
 from engine.commit.check_allowed import check_allowed
 from engine.commit.check_plan import check_plan, invalid
 from engine.commit.check_running import check_running
@@ -101,13 +101,15 @@ def apply(
     if isinstance(plan, CreatePlan):
         create = check_plan(plan)
         with refusal_is_recorded(history, plan), tagged(spark, tag):
-            check_allowed(plan, accept, policy, history)
+            with allowed_if_committed(plan, lambda: committed_create(spark, plan)):
+                check_allowed(plan, accept, policy, history)
             return apply_create(spark, plan, create, history, say)
-    statement = check_plan(plan)
+    application = Application(spark, plan, check_plan(plan), history, say)
     with refusal_is_recorded(history, plan), tagged(spark, tag):
-        check_allowed(plan, accept, policy, history)
+        with allowed_if_committed(plan, application.committed):
+            check_allowed(plan, accept, policy, history)
         try:
-            outcome = _apply(Application(spark, plan, statement, history, say))
+            outcome = _apply(application)
         except (RefusedError, ConflictError, SessionChangedError):
             raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
@@ -117,6 +119,18 @@ def apply(
             raise translate(error) from error
         free_source(spark, plan.session.source_view)
         return outcome
+
+
+@contextlib.contextmanager
+def allowed_if_committed(plan: Plan | CreatePlan, committed: Callable[[], Commit | None]) -> Iterator[None]:
+    """What must not run has nothing left to run where it is ``committed``: applied again it says so."""
+    try:
+        yield
+    except RefusedError:
+        with contextlib.suppress(EngineError):
+            if plan.refused is None and committed() is not None:
+                return
+        raise
 
 
 @dataclass(frozen=True)

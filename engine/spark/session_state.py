@@ -77,8 +77,8 @@ def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[
 
 @contextmanager
 def read_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """:func:`confs_as_planned`, and a statement is read as it is written, as the plan read it: what is left of
-    ``${name}`` in one is in its comments, which a conf's value may end."""
+    """:func:`confs_as_planned`, and names are read as they are written, as the plan read them: that of a column may
+    hold ``${name}``."""
     with confs_as_planned(spark, {**confs, **AS_WRITTEN}):
         yield
 

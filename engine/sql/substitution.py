@@ -1,21 +1,19 @@
 """The ``${name}`` of ``spark.sql.variable.substitute``: Spark puts a conf's value there before it reads a text, in
-quotes too (VariableSubstitution, ConfigReader)."""
+quotes and comments too (VariableSubstitution, ConfigReader)."""
 
 from __future__ import annotations
 
 import re
 
 from engine.model.errors import UsageError
-from engine.sql.lexer import tokenize
 
 REFERENCE = re.compile(r"\$\{(?:\w+?:)?\S+?\}")
 
 
 def reference_in(sql: str) -> str:
-    """The first ``${name}`` of ``sql`` outside comments, "" if it has none."""
-    found = list(REFERENCE.finditer(sql))
-    tokens = tokenize(sql) if found else ()
-    return next((one[0] for one in found if any(token.start <= one.start() < token.end for token in tokens)), "")
+    """The first ``${name}`` of ``sql``, "" if it has none. One in a comment counts: a value may end the comment."""
+    found = REFERENCE.search(sql)
+    return found[0] if found else ""
 
 
 def refuse_substituted(sql: str) -> None:
@@ -24,5 +22,5 @@ def refuse_substituted(sql: str) -> None:
         raise UsageError(
             "VARIABLE_SUBSTITUTION",
             f"Spark would put the value of a conf in place of {reference}, which may be another one at the commit.",
-            "Write the value, or a parameter like :name, whose value may hold ${…} as it is.",
+            "Write the value, or a parameter like :name, whose value may hold ${…} as it is; leave it out of comments.",
         )

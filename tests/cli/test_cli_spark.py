@@ -164,6 +164,21 @@ def test_a_broken_promise_exits_7_and_is_said_first(shell: Shell, merge: Path, t
     assert "applied, DEVIATED" in shell("history", "--table", plan.target.name).out
 
 
+def test_a_committed_plan_needs_no_accept_to_say_so(shell: Shell, target: str, merge: Path, tmp_path: Path) -> None:
+    file, expected = tmp_path / "p.json", tmp_path / "e.yml"
+    expected.write_text(f"{target}.t:\n  - rows: {{max: 1}}\n")
+    assert shell("plan", merge, "--expect", expected, "-o", file).code == 6
+    assert shell("apply", file, "--yes").code == 6
+    ran = shell("apply", file, "--yes", "--accept", "expect:rows")
+    assert ran.code == 0, ran.err
+    again = shell("apply", file, "--yes", "--json")
+    assert (again.code, again.json["already_applied"], again.json["version"]) == (0, True, 2)
+    op_id = again.json["op_id"]
+    assert shell("undo", op_id, "--yes").code == 0
+    assert "PLAN_UNDONE" in (taken := shell("apply", file, "--yes")).err
+    assert taken.code == 5
+
+
 def test_a_frozen_plan_outlives_its_session(
     shell: Shell, session: Any, spark: Any, target: str, tmp_path: Path
 ) -> None:

@@ -64,17 +64,22 @@ def test_a_key_that_spark_would_substitute_is_not_written_as_a_literal(spark: An
     assert merged(spark, looked) == [("${env:PATH}", "new"), ("zz", "old")]
 
 
-def test_a_comment_is_no_part_of_what_is_read_whatever_a_conf_that_it_names_holds(spark: Any, schema: str) -> None:
-    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS id, 'old' AS v UNION ALL SELECT 2, 'old'")
-    source = "/* ${my.other} */ USING (SELECT 1 AS id) s"
-    noted = f"{source} ON t.id = s.id -- ${{my.note}}\nWHEN MATCHED THEN UPDATE SET v = 'new'"
-    with confs_set(spark, {"my.note": "x\nOR t.id = 2", "my.other": "*/ USING tgt s ON TRUE -- "}):
-        looked = plan(spark, f"MERGE INTO tgt t {noted}")
-        assert looked.promise["numTargetRowsUpdated"] == 1
+def test_a_column_whose_name_spark_would_substitute_is_read_by_its_own_name(spark: Any, schema: str) -> None:
+    properties = "USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    with confs_set(spark, AS_WRITTEN):
+        for table, rows in (("tgt", "(1, 'a', 'o'), (2, 'b', 'p')"), ("src", "(2, 'z', 'zz'), (3, 'y', 'yy')")):
+            spark.sql(f"CREATE TABLE {table} (id INT, `${{my.x}}` STRING, ok STRING) {properties}")
+            spark.sql(f"INSERT INTO {table} VALUES {rows}")
+    with confs_set(spark, {"my.x": "ok"}):
+        stars = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        looked = plan(spark, f"MERGE INTO tgt t USING src s ON t.id = s.id {stars}")
+        (found,) = find_key(spark, looked, "2").rows
+        assert found.change is not None
+        assert found.change.before == {"id": "2", "${my.x}": "b", "ok": "p"}
+        assert found.change.after == {"id": "2", "${my.x}": "z", "ok": "zz"}
+        assert {one.name: one.changed for one in changes(spark, looked).columns} == {"${my.x}": 1, "ok": 1}
         assert rehearse(spark, looked).kept
-        assert [row.kind for row in find_key(spark, looked, "1").rows] == ["matched"]
-        assert changes(spark, looked).updated == 1
-        assert merged(spark, looked) == [(1, "new"), (2, "old")]
+        assert merged(spark, looked) == [(1, "a", "o"), (2, "z", "zz"), (3, "y", "yy")]
 
 
 @pytest.mark.parametrize("name", ["lang", "spark.sql.shuffle.partitions", "spark.sql.ansi.enabled"])

@@ -245,7 +245,8 @@ class Preview(Vertical):
             with_keys = cast("Place", self.screen).with_keys
             since = [self._became] if self._became else []
             since += [with_keys(EDITED)] if self._edited else []
-            if self._moved is not None:
+            # of a plan that was committed it is its own commit that moved the table, or it is no matter
+            if self._moved is not None and not self._became:
                 since.append(moved_sentence(self._moved) + with_keys(AGAIN))
             is_first = self._view == next(iter(dict(self._tabs())))
             is_brief = self.app.size.height < SMALL_ROWS and not is_first
