@@ -216,6 +216,8 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
             found.add_row(*map(cell, cells))
         yield found
     elif refused is not None and refused.rows:
+        if told := plan_summary.bad_rows(refused):
+            yield Text(told, QUIET)
         names = list(refused.rows[0])
         found = table(*map(visible, names))
         for row in refused.rows:

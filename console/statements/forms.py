@@ -137,8 +137,9 @@ def cdc(of: Form) -> str:
         *missing,
         *_guess(of),
         # a row from before the column was added has no sequence yet
-        f"WHEN MATCHED AND coalesce(s.{sequence} > t.{sequence}, true)",
-        f"  THEN {_update([name for name in columns if name not in of.key])}",
+        *_when_matched(
+            of, f"coalesce(s.{sequence} > t.{sequence}, true)", [name for name in columns if name not in of.key]
+        ),
         f"WHEN NOT MATCHED THEN {_insert(columns)}",
     )
 
@@ -154,12 +155,12 @@ def scd1(of: Form) -> str:
         f"  WHERE {_not_null(of.key)}",
         ")",
     )
-    changed = [f"t.{quoted(name)} IS DISTINCT FROM s.{quoted(name)}" for name in of.compared]
+    compared = of.compared if of.columns else ("value",)
+    changed = [f"t.{quoted(name)} IS DISTINCT FROM s.{quoted(name)}" for name in compared]
     return _lines(
         *_head(of, source),
         *_incomparable(of, "is not updated"),
-        f"WHEN MATCHED AND ({wrapped(changed or ['t.value IS DISTINCT FROM s.value'], by='OR')})",
-        f"  THEN {_update(of.values)}",
+        *_when_matched(of, f"({wrapped(changed, by='OR')})", of.values if changed else ()),
         f"WHEN NOT MATCHED THEN {_insert(of.columns)}",
     )
 
@@ -279,6 +280,12 @@ def expectations(name: str, of: Form) -> str:
 def _head(of: Form, source: str, key: Sequence[str] = ()) -> list[str]:
     on = " AND ".join(f"t.{quoted(name)} = s.{quoted(name)}" for name in key or of.key)
     return [f"MERGE INTO {of.target} AS t", f"USING {source.rstrip()} AS s", f"ON {on}"]
+
+
+def _when_matched(of: Form, condition: str, names: Sequence[str]) -> list[str]:
+    if of.columns and not names:
+        return [commented(f"beside {', '.join(of.key)} both have no column to compare and update")]
+    return [f"WHEN MATCHED AND {condition}", f"  THEN {_update(names)}"]
 
 
 def _update(names: Sequence[str]) -> str:

@@ -178,6 +178,13 @@ def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str],
     return [*of_keys, "source rows", *others], rows
 
 
+def bad_rows(refused: Refused) -> str:
+    """How many of the rows that Delta refuses are shown; "" where it is all of them."""
+    if refused.count is None or refused.count <= len(refused.rows):
+        return ""
+    return f"{number(len(refused.rows))} of {number(refused.count)} are shown:"
+
+
 def dedupe(plan: Plan) -> list[str]:
     """What the source without duplicates would do, in sentences; its SQL is not among them. [] if there is none."""
     found = plan.find_touched_files.conflicts.dedupe

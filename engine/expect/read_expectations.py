@@ -61,19 +61,20 @@ class Declared:
 def read_files(paths: Iterable[Path | str]) -> tuple[Declared, ...]:
     """The expectations in the files, and in those of the folders that end in .yml or .yaml.
 
-    Raises UsageError: ``FILE_NOT_READ``, or ``BAD_EXPECTATIONS`` for what is not right in a file.
+    One that two files have alike is one. Raises UsageError: ``FILE_NOT_READ``, or ``BAD_EXPECTATIONS`` for what is not
+    right in a file.
     """
     files = [file for path in paths for file in _files(Path(path))]
     declared = [one for file in files for one in read_expectations(_text(file), str(file))]
     seen: dict[tuple[object, ...], Declared] = {}
     for one in declared:
         key = (tuple(part.lower() for part in one.table), one.expectation.name.lower())
-        if key in seen:
-            first = seen[key]
+        first = seen.setdefault(key, one)
+        # a proposal and a template for one table both write that its key is unique
+        if first is not one and (first.file == one.file or first.expectation != one.expectation):
             where = f"{first.file}, line {first.line}" if first.file != one.file else f"line {first.line}"
             raise one.error("BAD_EXPECTATIONS", f"{where} has an expectation of that name already.", "Give one a name.")
-        seen[key] = one
-    return tuple(declared)
+    return tuple(seen.values())
 
 
 def read_expectations(text: str, name: str = "") -> Iterator[Declared]:

@@ -119,12 +119,13 @@ class Estimate(Value):
 
 
 class Refused(Value):
-    """The error Delta would raise while running. ``also`` are the classes that it raises instead if other rows come
-    first."""
+    """The error Delta would raise while running. ``rows`` are up to five of the ``count`` for which it does; ``also``
+    are the classes that it raises instead if other rows come first."""
 
     condition: str
     message: str
     rows: tuple[Cells, ...] = ()
+    count: int | None = Field(default=None, exclude_if=lambda value: value is None)
     hint: str = ""
     also: tuple[str, ...] = ()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
@@ -96,26 +96,32 @@ def check_rows(
         counts = _counts(spark, confs, checks_only)
     with confs_set(spark, confs):
         violated = _violated(checks_only, numbers, counts)
-        refused += [
-            _refused(spark, one, check, bad, private=private or bool(refused) or n > 0)
-            for n, (one, check, bad) in enumerate(violated)
-        ]
+        refused += [_refused(spark, bad, private=private or bool(refused) or n > 0) for n, bad in enumerate(violated)]
     return first_of(*_with_others(refused))
+
+
+@dataclass(frozen=True)
+class BadRows:
+    """The ``rows`` that a ``check`` finds bad among those that one clause makes."""
+
+    clause: ClauseChecks
+    check: Check
+    rows: int
 
 
 def _violated(
     clauses: Sequence[ClauseChecks], numbers: Sequence[int], counts: Mapping[int, Sequence[int]]
-) -> list[tuple[ClauseChecks, Check, int]]:
-    """(The first clause that makes rows which a check finds bad, the check, those rows of all clauses) for each check.
-    ``numbers`` tell the clauses apart."""
-    found: dict[tuple[str, str], tuple[ClauseChecks, Check, dict[int, int]]] = {}
+) -> list[tuple[BadRows, ...]]:
+    """For each check that finds bad rows, those of each clause. ``numbers`` tell the clauses apart."""
+    found: dict[tuple[str, str], dict[int, BadRows]] = {}
     for index, (one, number) in enumerate(zip(clauses, numbers, strict=True)):
         # without checks the aggregate still has a number
-        for check, bad in zip(one.checks, counts[index], strict=False):
-            if bad:
-                by_clause = found.setdefault((check.condition, check.sentence), (one, check, {}))[2]
-                by_clause[number] = max(bad, by_clause.get(number, 0))
-    return [(one, check, sum(by_clause.values())) for one, check, by_clause in found.values()]
+        for check, rows in zip(one.checks, counts[index], strict=False):
+            if rows:
+                by_clause = found.setdefault((check.condition, check.sentence), {})
+                if number not in by_clause or rows > by_clause[number].rows:
+                    by_clause[number] = BadRows(one, check, rows)
+    return [tuple(by_clause.values()) for by_clause in found.values()]
 
 
 def _with_others(refused: Sequence[Refused]) -> Sequence[Refused]:
@@ -163,25 +169,32 @@ def _count(index: int, one: ClauseChecks) -> str:
     )
 
 
-def _refused(spark: SparkSession, one: ClauseChecks, check: Check, bad: int, private: bool) -> Refused:
+def _refused(spark: SparkSession, bad: Sequence[BadRows], private: bool) -> Refused:
+    one, check, count = bad[0].clause, bad[0].check, sum(each.rows for each in bad)
     condition = check.condition
     if check.cast:
         condition = _how_it_fails(spark, f"SELECT max({check.cast}) FROM ({one.rows}) WHERE {check.violated}", check)
     verb, _, rest = check.sentence.partition(" ")
+    rows: list[Cells] = []
+    for each in () if private else bad:
+        if len(rows) < SAMPLE_ROWS:
+            rows += _bad_rows(spark, each, SAMPLE_ROWS - len(rows))
     return Refused(
         condition=condition,
-        message=f"{count_and_verb(bad, 'row', verb)} {rest}.",
-        rows=() if private else _bad_rows(spark, one, check),
+        message=f"{count_and_verb(count, 'row', verb)} {rest}.",
+        rows=tuple(rows),
+        count=count if rows else None,
         hint=check.hint,
     )
 
 
-def _bad_rows(spark: SparkSession, one: ClauseChecks, check: Check) -> tuple[Cells, ...]:
+def _bad_rows(spark: SparkSession, bad: BadRows, limit: int) -> list[Cells]:
+    one, check = bad.clause, bad.check
     columns = [(name, quote(given_name(name) if check.cast else name)) for name in check.columns]
     cells = [*((name, quote("__dm_key_" + name)) for name in one.keys), *columns]
     items = ", ".join(f"{shown(text)} AS c{n}" for n, (_, text) in enumerate(cells))
-    rows = spark.sql(f"SELECT {items or '1'} FROM ({one.rows}) WHERE {check.violated} LIMIT {SAMPLE_ROWS}").collect()
-    return tuple({name: row[n] for n, (name, _) in enumerate(cells)} for row in rows)
+    rows = spark.sql(f"SELECT {items or '1'} FROM ({one.rows}) WHERE {check.violated} LIMIT {limit}").collect()
+    return [{name: row[n] for n, (name, _) in enumerate(cells)} for row in rows]
 
 
 def _how_it_fails(spark: SparkSession, query: str, check: Check) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.words.plan_summary import bad_rows
 from engine import plan
 from engine.spark.spark_errors import translate
 from tests.engine.some import some
@@ -117,3 +118,12 @@ def test_a_check_counts_the_rows_of_all_clauses_and_every_check_is_told(shop: An
     assert refused is not None
     assert refused.message.startswith("5 rows violate the CHECK constraint a_pos (a > 0)."), refused.message
     assert refused.message.endswith("Also: 1 row violates the CHECK constraint b_pos (b > 0)."), refused.message
+    assert sorted(str(row["id"]) for row in refused.rows) == ["1", "2", "3", "4", "5"]
+    assert bad_rows(refused) == ""
+    more = plan(shop, sql.replace("range(1, 6)", "range(1, 10)")).refused
+    assert more is not None
+    assert {"1", "2"} < {str(row["id"]) for row in more.rows}, "of the clause that updates, and of the other"
+    assert bad_rows(more) == "5 of 9 are shown:"
+    private = plan(shop, sql, private=True).refused
+    assert private is not None
+    assert (private.rows, bad_rows(private)) == ((), "")

@@ -93,6 +93,14 @@ def test_what_cannot_be_compared_is_told() -> None:
     assert "NOT struct(v)\n" in FORMS["scd2"][2](of)
 
 
+@pytest.mark.parametrize("name", ["scd1", "cdc"])
+def test_what_has_only_its_key_in_both_is_inserted_alone(name: str) -> None:
+    sql = FORMS[name][2](form_of(sides("t", columns("id", "v"), "feed", columns("id", "w"))))
+    assert "-- beside id both have no column to compare and update" in sql
+    assert [clause.kind for clause in parse_merge(sql).clauses] == ["not_matched"]
+    assert "value" not in sql
+
+
 def test_names_of_ours_are_none_of_the_tables() -> None:
     text = FORMS["scd2"][2](Form("t", "feed", columns=("id", "_gone", "_RANK"), compared=("_gone", "_RANK")))
     assert "false AS __gone, 1 AS __rank" in text
