@@ -92,6 +92,19 @@ async def test_a_commit_of_others_is_told_in_the_dialog_although_no_ledger_knows
         await operator.sees("moved from v41 to v43 since this plan")
 
 
+async def test_a_committed_plan_is_not_stale_whatever_was_committed_before_it(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        backend.newest[samples.a_plan().target.path] = 43
+        await operator.press("c")
+        await operator.sees("moved from v41 to v43 since this plan")
+        await operator.commit()
+        await operator.sees("kept its promise")
+        await operator.press("v")
+        await operator.sees("⚠ This plan is committed already, as v42.")
+        await operator.misses("since this plan")
+
+
 async def test_who_comes_back_to_a_plan_sees_that_others_have_committed_since(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await operator.plan(MERGE_SQL)
