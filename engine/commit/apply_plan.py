@@ -49,6 +49,7 @@ from engine.merge.stage_source import drop_own, is_nameless, staged_name
 from engine.model.create_values import CreatePlan
 from engine.model.errors import (
     ENDS_ALL,
+    CancelledError,
     ConflictError,
     EngineError,
     RefusedError,
@@ -110,7 +111,7 @@ def apply(
             check_allowed(plan, accept, policy, history)
         try:
             outcome = _apply(application)
-        except (RefusedError, ConflictError, SessionChangedError):
+        except (RefusedError, ConflictError, SessionChangedError, CancelledError):
             raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
             free_source(spark, plan.session.source_view, error)

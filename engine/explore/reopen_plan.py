@@ -83,6 +83,6 @@ def _without_comment(field: str) -> str:
 def source_gone() -> EngineError:
     return EngineError(
         "SOURCE_GONE",
-        "The frozen source of this plan is gone: its session was closed, or the plan was committed.",
+        "The frozen source of this plan is gone: with its session, or with a commit that was made or failed.",
         "Plan again, and then ask again.",
     )

@@ -11,7 +11,7 @@ from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.widgets.table_tree import TableTree
 from engine.explore.scan_explorer import Size
-from engine.explore.skipping import Evidence, FileEvidence
+from engine.explore.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
@@ -89,6 +89,15 @@ def test_a_predicate_about_no_column_is_no_reason_to_keep_a_file() -> None:
     assert why(FileEvidence(kept.path, True, 5, (of_true,)), found) == "no predicate names a column"
     skipped = FileEvidence("other", False, 5, (Evidence("false", False, ()),))
     assert why(skipped, found) == "false"
+
+
+def test_a_file_that_partitions_prune_says_so_first_though_statistics_tell_the_same() -> None:
+    found = samples.a_scan("amount > 100 AND region = 'EU'")
+    by_statistics = Evidence("amount > 100", False, (ColumnFacts("amount", False, "1", "9", 0),))
+    by_partition = Evidence("region = 'EU'", False, (ColumnFacts("region", True, "US", "US", None),))
+    pruned = FileEvidence(found.files[0].path, False, 5, (by_statistics, by_partition))
+    assert verdict(pruned.path, found) == PARTITION
+    assert why(pruned, found).startswith("region = US for region = 'EU'; amount from 1 to 9")
 
 
 async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(backend: FakeBackend) -> None:

@@ -11,8 +11,9 @@ from engine.commit.apply_plan import apply
 from engine.commit.policy import Policy
 from engine.commit.rehearse import rehearse
 from engine.commit.staleness import BEYOND_RETENTION
+from engine.explore.find_key import find_key
 from engine.ledger.history import History
-from engine.model.errors import EngineError, RefusedError, SessionChangedError, StalePlanError
+from engine.model.errors import CancelledError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
@@ -238,6 +239,21 @@ def test_a_parquet_source_that_moves_on_is_merged_as_it_was_frozen(shop: Any) ->
     shop.sql("INSERT INTO pq VALUES (6, 'late')")
     outcome = apply(shop, Plan.from_json(looked.to_json()))
     assert (outcome.kept, outcome.metrics["numTargetRowsUpdated"]) == (True, 3)
+
+
+def test_what_was_frozen_is_kept_if_the_commit_is_cancelled(shop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = plan(shop, DATED, rows=0)
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.commit.apply_plan._run", some_cancel)
+        with pytest.raises(CancelledError):
+            apply(shop, looked)
+    assert len(commits(shop, "tgt")) == 1
+    assert [row.kind for row in find_key(shop, looked, "2").rows] == ["matched"]
+    assert apply(shop, looked).kept
+
+
+def some_cancel(*_: Any) -> Any:
+    raise CancelledError("CANCELLED", "Cancelled.")
 
 
 def test_several_source_rows_for_one_target_row_are_foreseen_with_their_keys(shop: Any) -> None:

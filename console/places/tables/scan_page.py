@@ -141,7 +141,10 @@ def why(file: FileEvidence, found: ScanExplained) -> str:
     if verdict(file.path, found) == DERIVED:
         return "; ".join(found.generated)
     # a file that no predicate skips alone is skipped by all together
-    evidence = [one for one in file.evidence if one.kept == file.kept] or file.evidence
+    evidence = [one for one in file.evidence if one.kept == file.kept] or list(file.evidence)
+    if verdict(file.path, found) == PARTITION:
+        # the statistics may tell the same, but it is not by them that the file is skipped
+        evidence.sort(key=lambda one: not all(fact.partition for fact in one.facts))
     # true keeps every file, and is no reason
     reasons = [one for one in evidence if one.facts or not one.kept]
     return "; ".join(map(_told, reasons)) or "no predicate names a column"
