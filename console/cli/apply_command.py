@@ -91,7 +91,7 @@ def _apply_plan(
         narrator.planned(plan if invocation.policy == Policy() else judged)
         _tell_unknown(narrator, plan, accept, wanted)
         _confirm(invocation, judged, narrator, yes, accept, events, is_committed=bool(told))
-        session = attach(invocation, plan, narrator)
+        session = attach(invocation, plan, narrator, is_committed=bool(told))
         keep = session.resumed
         try:
             outcome = commit(invocation, session, narrator, plan, accept)
@@ -228,8 +228,9 @@ def need_person(events: bool, file: str = "", hint: str = "Apply with --yes.") -
         raise RefusedError(NOT_CONFIRMED, "Nobody is there to confirm it.", hint)
 
 
-def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator) -> Session:
-    """The plan's own session, where its frozen source is; a new one where that is gone."""
+def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator, *, is_committed: bool = False) -> Session:
+    """The plan's own session, where its frozen source is; a new one where that is gone. One that ``is_committed`` reads
+    no source again."""
     from engine.model.errors import UnreachableError
 
     if plan.kind == "create_table":
@@ -241,7 +242,7 @@ def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator) -> Session
         if error.condition != "SESSION_GONE":
             raise
         session = invocation.connect(narrator.say)
-    if not session.resumed and plan.changes_something and not reference.staged:
+    if not session.resumed and plan.changes_something and not (reference.staged or is_committed):
         narrator.say("the plan's session is gone: its source is prepared again and compared")
     return session
 

@@ -24,6 +24,7 @@ from console.words.outcome_sentences import (
     sign,
     status,
     taken_back,
+    went_well,
 )
 from console.words.undo_sentences import overwritten, refused
 from console.words.visible import table_name, visible
@@ -146,11 +147,15 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str, why_not: str) -> l
         parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))
     if one.committed_nothing and plan is not None:
         parts.append(Text(f"{nothing_committed(plan)}."))
-    parts += [verdict(each, past_rehearsal(each), signs) for each in found.rehearsals]
+    parts += [verdict(went_well(each), past_rehearsal(each), signs) for each in found.rehearsals]
     promise = {} if outcome is None else outcome.promise or (plan.promise if plan is not None else {})
     if outcome is not None and outcome.version is not None and (promise or outcome.deviations):
         text = "kept its promise" if outcome.kept else "DEVIATED from its promise"
-        parts += ["", verdict(outcome, text, signs), Padding(promise_and_actual(outcome, promise, signs), (0, 0, 0, 2))]
+        parts += [
+            "",
+            verdict(outcome.kept, text, signs),
+            Padding(promise_and_actual(outcome, promise, signs), (0, 0, 0, 2)),
+        ]
     if outcome is not None and outcome.expectations:
         parts += ["", *(Padding(each, (0, 0, 0, 2)) for each in expectations(outcome.expectations, signs))]
     if plan is not None and outcome is not None and outcome.version is not None:

@@ -298,7 +298,10 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
         print_plan(found)
         if found.refused is None:
             path = None if file == STDIN else Path(file)
-            print_next(committed(invocation, found) or next_step(invocation, found, file, (), path))
+            step = next_step(invocation, found, file, (), path)
+            if invocation.policy == Policy() and plan_summary.refused_by_policy(found) is not None:
+                step = f"{step} It was planned under that policy; none is in force here, and apply would commit it."
+            print_next(committed(invocation, found) or step)
     return DONE
 
 

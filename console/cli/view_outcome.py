@@ -39,7 +39,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
             return Text(f"{glyphs.ok} {outcome_sentences.nothing_committed(plan)}.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts = expected(outcome, glyphs)
-    parts += [verdict(outcome, outcome_sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
+    parts += [verdict(outcome.kept, outcome_sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
     if plan.promise or outcome.deviations:
         parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
@@ -56,7 +56,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
 
 def undo_page(undo_plan: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableType:
     """The outcome of an undo."""
-    parts = [verdict(outcome, undo_sentences.done(undo_plan, outcome, glyphs.dot), glyphs)]
+    parts = [verdict(outcome.kept, undo_sentences.done(undo_plan, outcome, glyphs.dot), glyphs)]
     if undo_plan.promise:
         parts += ["", promise_and_actual(outcome, undo_plan.promise, glyphs)]
     return Group(*parts)
@@ -64,7 +64,7 @@ def undo_page(undo_plan: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> Renderab
 
 def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> RenderableType:
     """What Delta's MERGE did on a clone, beside the plan."""
-    parts = [*expected(rehearsal, glyphs), verdict(rehearsal, outcome_sentences.rehearsal(rehearsal), glyphs)]
+    parts = [*expected(rehearsal, glyphs), verdict(rehearsal.kept, outcome_sentences.rehearsal(rehearsal), glyphs)]
     if rehearsal.refused is None or rehearsal.deviations:
         promise = {} if rehearsal.refused else rehearsal.promise
         parts += ["", promise_and_actual(rehearsal, promise, glyphs)]
@@ -86,9 +86,9 @@ def expected(outcome: Outcome | Rehearsal, glyphs: Glyphs) -> list[RenderableTyp
     ]
 
 
-def verdict(outcome: Outcome | Rehearsal, text: str, glyphs: Glyphs) -> RenderableType:
+def verdict(kept: bool, text: str, glyphs: Glyphs) -> RenderableType:
     """Whether it is as promised, in one line. A broken promise is in the colour of errors."""
-    sign, sign_style, style = (glyphs.ok, OK, BOLD) if outcome.kept else (glyphs.error, ERROR, ERROR)
+    sign, sign_style, style = (glyphs.ok, OK, BOLD) if kept else (glyphs.error, ERROR, ERROR)
     return Text.assemble((f"{sign} ", sign_style), (text, style))
 
 

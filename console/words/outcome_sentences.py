@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from console.words import expectation_sentences
 from console.words.format import count, number
 from console.words.glyphs import Glyphs
 from console.words.plan_summary import DELETED, INSERTED, NO_VERSION, UPDATED, WRITTEN
@@ -144,7 +145,13 @@ def past_rehearsal(result: Rehearsal) -> str:
 
     line = f"rehearsed {local_time(result.started_at, zone=True)}: {rehearsal(result)}"
     differing = [f"{visible(one.metric)} {text(one.actual)} for {text(one.promised)}" for one in result.deviations]
-    return f"{line}: {', '.join(differing)}" if differing else line
+    line = f"{line}: {', '.join(differing)}" if differing else line
+    return f"{line}; {expectation_sentences.summary(result.expectations)}" if result.expectations else line
+
+
+def went_well(result: Rehearsal) -> bool:
+    """Whether a rehearsal kept the promise, and what is expected holds."""
+    return result.kept and not any(map(expectation_sentences.is_bad, result.expectations))
 
 
 def taken_back(undo: Operation) -> str:

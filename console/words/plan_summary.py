@@ -318,7 +318,8 @@ def warnings_counted(warnings: Sequence[Remark]) -> str:
 def remark_details(remark: Remark) -> list[str]:
     """Some of the keys of a warning, and what mends it."""
     keys = [", ".join(f"{visible(name)} = {cell(value)}" for name, value in key.items()) for key in remark.keys]
-    lines = [f"keys: {'; '.join(keys)}"] if keys else []
+    some = "some of the keys" if remark.count is not None and remark.count > len(keys) else "keys"
+    lines = [f"{some}: {'; '.join(keys)}"] if keys else []
     return lines + ([f"to paste: {remark.fix}"] if remark.fix else [])
 
 

@@ -192,6 +192,9 @@ def test_a_rehearsal_whose_expectation_fails_says_so(shell: Shell, ledger: Histo
     ledger.rehearsed(make_plan(), make_rehearsal(expectations=(fails,)))
     assert shell("history", "--json").json[0]["rehearsal_fails"] is True
     assert "rehearsed as promised, an expectation fails" in " ".join(shell("history").out.split())
+    ran = shell("show-op", shell("history", "--json").json[0]["op_id"])
+    assert "✖ rehearsed " in ran.out
+    assert "as promised, and every row; 1 of 1 expectation fails: rows" in " ".join(ran.out.split())
 
 
 def test_show_op_unknown(shell: Shell) -> None:

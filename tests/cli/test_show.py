@@ -12,7 +12,7 @@ from engine.ledger.history import History
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan
 from engine.model.expectation import ExpectationResult
-from engine.model.plan import Plan, Refused, Remark, Sample
+from engine.model.plan import Plan, PolicyVerdict, Refused, Remark, Sample
 from engine.model.plan_file import write_plan
 from engine.model.scan import TouchedFile, TouchedFiles
 from engine.session.home import ledger_path
@@ -79,6 +79,26 @@ def test_what_the_policy_refuses_to_apply_is_in_the_history(shell: Shell, tmp_pa
         (operation,) = History(ledger_path(shell.home)).find_by_plan(rule)
         assert operation.status == "failed"
         assert (operation.error or "").startswith(f"[POLICY_{rule.upper()}] ")
+
+
+def test_a_refusal_by_a_policy_that_is_not_in_force_is_told_as_such(shell: Shell, tmp_path: Path) -> None:
+    refuses = PolicyVerdict(rule="max_files_rewritten", limit=0.1, value=1, verdict="refused", how="1 of 1 files.")
+    file = saved(tmp_path, make_plan(policy=(refuses,)))
+    last = shell("show", file).out.splitlines()[-1]
+    assert last.startswith("Not to be applied. The policy refuses it (max_files_rewritten)")
+    assert last.endswith("It was planned under that policy; none is in force here, and apply would commit it.")
+    shell.home.mkdir(mode=0o700, exist_ok=True)
+    (shell.home / "settings.toml").write_text("[profiles.strict.policy]\nread_only = true\n")
+    last = shell("--profile", "strict", "show", file).out.splitlines()[-1]
+    assert last.startswith("Not to be applied. The policy refuses it (read_only)")
+    assert "none is in force" not in last
+
+
+def test_some_of_the_keys_of_a_warning_are_called_some(shell: Shell, tmp_path: Path) -> None:
+    for count, told in ((2, "keys: id = 1; id = 3"), (3, "some of the keys: id = 1; id = 3")):
+        remark = Remark(code="UPDATES_CHANGE_NOTHING", sentence="Rows.", count=count, keys=({"id": "1"}, {"id": "3"}))
+        lines = shell("show", saved(tmp_path, make_plan(warnings=(remark,)))).out.splitlines()
+        assert [line.strip() for line in lines if "keys: " in line] == [told]
 
 
 def test_zeros_are_told_together(shell: Shell, tmp_path: Path) -> None:

@@ -232,7 +232,9 @@ def _error(one: Operation, glyphs: Glyphs) -> Head:
 
 
 def _rehearsal_line(rehearsal: Rehearsal, glyphs: Glyphs) -> Paragraph:
-    sign, style = (glyphs.ok, "$text-success") if rehearsal.kept else (glyphs.error, "$text-error")
+    sign, style = (
+        (glyphs.ok, "$text-success") if outcome_sentences.went_well(rehearsal) else (glyphs.error, "$text-error")
+    )
     return signed(sign, style, outcome_sentences.past_rehearsal(rehearsal))
 
 
