@@ -10,7 +10,8 @@ from console.cli.streams import printing
 
 
 class CliCommand(click.Command):
-    """Tells a full disk, on which the help is to be printed, from the faults of the command."""
+    """Tells a full disk, on which the help is to be printed, from the faults of the command, and of which command an
+    option is that is wrong."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -18,6 +19,14 @@ class CliCommand(click.Command):
         """Read the arguments."""
         with printing():
             return super().make_context(info_name, args, parent, **extra)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
 
 class CliGroup(CliCommand, click.Group):

@@ -119,6 +119,13 @@ def test_a_code_to_accept_that_is_none_of_the_plan_is_told(shell: Shell, tmp_pat
         assert f"--accept {code}: this plan has no warning and no expectation of that name" in ran.err
 
 
+@pytest.mark.parametrize("wrong", [("--param",), ("--nosuch",), ("x.sql", "--rows", "z"), ("x.sql", "y.sql")])
+def test_what_is_wrong_with_an_option_names_the_help_of_its_command(shell: Shell, wrong: tuple[str, ...]) -> None:
+    ran = shell("plan", *wrong)
+    assert ran.code == 64
+    assert ran.err.splitlines()[-1] == "Try 'deltamerge-console plan --help'."
+
+
 def test_undo_takes_the_codes_that_the_engine_asks_for() -> None:
     option = next(one for one in undo.params if one.name == "accept")
     assert isinstance(option.type, click.Choice)

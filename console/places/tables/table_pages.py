@@ -214,7 +214,9 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     whole = f"{cut.capitalize()}.{fewer}" if cut else "Enter shows a row in full."
     text = sentence(f"{count(len(rows), 'row')}{when}; {more}. {whole}")
     empty = "Chance gave no row." if percent is not None else f"This table has no rows{when}."
-    table = Table(with_values(columns, page.rows), rows, empty, more=page.more, cut=cut)
+    # of a share of the rows there are more, unless it is all of them
+    is_part = page.more if percent is None else percent < 100
+    table = Table(with_values(columns, page.rows), rows, empty, more=is_part, cut=cut)
     return Page((text,) if rows else (), table)
 
 

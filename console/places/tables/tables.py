@@ -169,7 +169,7 @@ class TablesPlace(OneTable):
         page = self._pages.get("rows")
         if self.shown is None or page is None or page.table is None:
             return False
-        return page.table.more or (self.shown.sampled and self._is_of_now)
+        return page.table.more and (self._is_of_now or not self.shown.sampled)
 
     @override
     def here(self) -> object:

@@ -309,6 +309,19 @@ def test_the_versions_of_a_table_name_their_users_where_any_has_one() -> None:
         assert {len(row) for row in table.rows} == {5 + len(labels)}
 
 
+@pytest.mark.parametrize(("percent", "more"), [(100.0, False), (99.9, True), (None, False)])
+def test_of_a_sample_there_are_more_rows_unless_it_is_all_of_them(
+    monkeypatch: pytest.MonkeyPatch, percent: float | None, more: bool
+) -> None:
+    monkeypatch.setattr("console.places.tables.table_pages._sample", lambda *_: (percent, "told"))
+    backend: Any = SimpleNamespace(
+        table_rows=lambda *_: RowPage(columns=(Column(name="v", type="int"),), rows=(("1",),))
+    )
+    table = rows_page(backend, Shown("t", sampled=True), a_detail("t")).table
+    assert table is not None
+    assert table.more is more
+
+
 def test_a_row_is_shown_made_visible_and_exported_as_it_is() -> None:
     texts = ("a\nb", "a\\nb", "\x1b[31m", None)
     page = RowPage(columns=(Column(name="v", type="string"),), rows=tuple((text,) for text in texts))
