@@ -245,7 +245,7 @@ class Preview(Vertical):
             with_keys = cast("Place", self.screen).with_keys
             since = [self._became] if self._became else []
             since += [with_keys(EDITED)] if self._edited else []
-            # of a plan that was committed it is its own commit that moved the table, or it is no matter
+            # who moved the table is no matter for a plan that was committed
             if self._moved is not None and not self._became:
                 since.append(moved_sentence(self._moved) + with_keys(AGAIN))
             is_first = self._view == next(iter(dict(self._tabs())))
