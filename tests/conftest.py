@@ -24,6 +24,9 @@ os.environ.setdefault(
     "JDK_JAVA_OPTIONS",
     f"{QUICK_COMPILER} -XX:ReservedCodeCacheSize=400m -XX:+UseSerialGC -XX:MetaspaceSize=512m {LAUNCH}",
 )
+# A terminal's program is forked. By gRPC's fork handlers, which the engine turns off where it imports gRPC first, a
+# child of a worker with a channel may end before it has begun.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 # A shell that starts the run in the background has it ignore ctrl-c, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -110,7 +110,7 @@ def test_a_time_for_people_has_no_fractions() -> None:
 def test_apply_names_each_warning_whether_it_asks_or_not(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how_many: int
 ) -> None:
-    def no_spark(*_: object) -> None:
+    def no_spark(*_: object, **__: object) -> None:
         raise UnreachableError("SPARK_UNREACHABLE", "No Spark is there.")
 
     monkeypatch.setattr(apply_command, "attach", no_spark)
