@@ -216,12 +216,12 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
             found.add_row(*map(cell, cells))
         yield found
     elif refused is not None and refused.rows:
-        if told := plan_summary.bad_rows(refused):
+        if told := plan_summary.how_many_shown(refused):
             yield Text(told, QUIET)
-        names = list(refused.rows[0])
+        names, values = plan_summary.refused_rows(refused)
         found = table(*map(visible, names))
-        for row in refused.rows:
-            found.add_row(*(cell(row.get(name)) for name in names))
+        for row in values:
+            found.add_row(*map(cell, row))
         yield found
     for text in plan_summary.dedupe(plan):
         yield Text(text, QUIET)

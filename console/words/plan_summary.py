@@ -178,7 +178,14 @@ def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str],
     return [*of_keys, "source rows", *others], rows
 
 
-def bad_rows(refused: Refused) -> str:
+def refused_rows(refused: Refused) -> tuple[list[str], list[tuple[str | None, ...]]]:
+    """Column names and cells of the rows that Delta refuses; None is NULL. Those of another clause may have other keys:
+    "" where a row has no such column."""
+    names = list(dict.fromkeys(name for row in refused.rows for name in row))
+    return names, [tuple(row.get(name, "") for name in names) for row in refused.rows]
+
+
+def how_many_shown(refused: Refused) -> str:
     """How many of the rows that Delta refuses are shown; "" where it is all of them."""
     if refused.count is None or refused.count <= len(refused.rows):
         return ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.model.counted import count
 from engine.preflight.updated_faults import comparable
+from engine.spark.confs import AS_WRITTEN, confs_set
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote
@@ -40,7 +41,8 @@ def propose_expectations(spark: SparkSession, name: str, *, private: bool = Fals
     ``private`` leaves out the values of text columns. Raises EngineError for a table that is not there.
     """
     table = table_sql(name)
-    rows, profiles = profile(spark, table, private=private)
+    with confs_set(spark, AS_WRITTEN):
+        rows, profiles = profile(spark, table, private=private)
     return "\n".join(file_lines(table, rows, profiles)) + "\n"
 
 

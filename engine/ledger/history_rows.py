@@ -311,6 +311,8 @@ def ran_nothing(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, error: str, 
         if status_of(db, newest) == "failed":
             update(db, newest, {"error": error})
         return
+    if newest is not None and _failed_by(db, newest, error):
+        return
     if newest is None or status_of(db, newest) in TRIED:
         # each try has its own reason
         insert_planned(db, plan, body)
@@ -318,6 +320,11 @@ def ran_nothing(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, error: str, 
     if op_id is not None and status_of(db, op_id) == "planned":
         start(db, op_id, "failed", began)
         update(db, op_id, {"error": error, "finished_at": now()})
+
+
+def _failed_by(db: DuckDBPyConnection, op_id: str, error: str) -> bool:
+    query = "SELECT 1 FROM operation WHERE op_id = ? AND status = 'failed' AND error = ?"
+    return db.execute(query, [op_id, error]).fetchone() is not None
 
 
 def _began_since(db: DuckDBPyConnection, op_id: str, then: str) -> bool:

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVersion
 from engine.model.errors import EngineError, UsageError
+from engine.spark.confs import AS_WRITTEN, confs_set
 from engine.spark.spark_errors import raise_if_all_ends, translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.char_types import declared_type
 from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed, string
 from engine.sql.store_paths import refuse_credentials
+from engine.sql.substitution import reference_in
 from engine.table.commits import current_version
 from engine.table.table_state import told_by_the_log
 
@@ -303,7 +305,9 @@ def table_rows(
     cell = max(MIN_CELL, min(MAX_CELL, MAX_PAGE // max(1, len(columns) * (count + 1))))
     cells = ", ".join(f"{_cell(column, cell)} AS c{n}" for n, column in enumerate(columns))
     sample = "" if percent is None else f" TABLESAMPLE ({percent:.9f} PERCENT)"
-    rows = spark.sql(f"SELECT {cells} FROM {table}{at}{sample} LIMIT {count + 1}").collect() if columns else []
+    query = f"SELECT {cells} FROM {table}{at}{sample} LIMIT {count + 1}"
+    with confs_set(spark, AS_WRITTEN if reference_in(cells) else {}):
+        rows = spark.sql(query).collect() if columns else []
     page = tuple(tuple(row) for row in rows[:count])
     cut = cell if has_cut(columns, page, cell) else None
     return RowPage(columns=columns, rows=page, more=len(rows) > count, cut=cut)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.words.plan_summary import bad_rows
+from console.words.plan_summary import how_many_shown, refused_rows
 from engine import plan
 from engine.spark.spark_errors import translate
 from tests.engine.some import some
@@ -119,11 +119,26 @@ def test_a_check_counts_the_rows_of_all_clauses_and_every_check_is_told(shop: An
     assert refused.message.startswith("5 rows violate the CHECK constraint a_pos (a > 0)."), refused.message
     assert refused.message.endswith("Also: 1 row violates the CHECK constraint b_pos (b > 0)."), refused.message
     assert sorted(str(row["id"]) for row in refused.rows) == ["1", "2", "3", "4", "5"]
-    assert bad_rows(refused) == ""
+    assert how_many_shown(refused) == ""
     more = plan(shop, sql.replace("range(1, 6)", "range(1, 10)")).refused
     assert more is not None
     assert {"1", "2"} < {str(row["id"]) for row in more.rows}, "of the clause that updates, and of the other"
-    assert bad_rows(more) == "5 of 9 are shown:"
+    assert how_many_shown(more) == "5 of 9 are shown:"
     private = plan(shop, sql, private=True).refused
     assert private is not None
-    assert (private.rows, bad_rows(private)) == ((), "")
+    assert (private.rows, how_many_shown(private)) == ((), "")
+
+
+def test_rows_of_clauses_whose_keys_have_other_names_are_told_apart_from_null(shop: Any) -> None:
+    shop.sql("CREATE TABLE t (id INT, a INT) USING delta")
+    shop.sql("INSERT INTO t VALUES (1, 1), (9, 9)")
+    shop.sql("ALTER TABLE t ADD CONSTRAINT a_pos CHECK (a > 0)")
+    refused = plan(
+        shop,
+        "MERGE INTO t USING (SELECT 1 AS of, -1 AS a) f ON t.id = f.of "
+        "WHEN MATCHED THEN UPDATE SET a = f.a WHEN NOT MATCHED BY SOURCE THEN UPDATE SET a = -id",
+    ).refused
+    assert refused is not None
+    names, rows = refused_rows(refused)
+    assert names == ["of", "a", "id"]
+    assert sorted(map(str, rows)) == ["('', '-9', '9')", "('1', '-1', '')"]

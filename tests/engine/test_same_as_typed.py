@@ -10,8 +10,11 @@ import engine.table.commits as module
 from engine.commit.apply_plan import REWRITING, apply
 from engine.commit.prepare_again import is_own_session
 from engine.commit.rehearse import rehearse
+from engine.commit.verify import verify
+from engine.expect.read_expectations import read_expectations
 from engine.explore.changes import changes
 from engine.explore.find_key import find_key
+from engine.explore.propose_expectations import propose_expectations
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
 from engine.model.errors import EngineError, UsageError
@@ -21,6 +24,7 @@ from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
 from engine.spark.confs import AS_WRITTEN, ESCAPED, confs_set
 from engine.spark.session_state import PLANNED
+from engine.table.tables import table_rows
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT ({0}, v) VALUES (s.{0}, s.v)"
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
@@ -67,7 +71,7 @@ def test_a_key_that_spark_would_substitute_is_not_written_as_a_literal(spark: An
 def test_a_column_whose_name_spark_would_substitute_is_read_by_its_own_name(spark: Any, schema: str) -> None:
     properties = "USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
     with confs_set(spark, AS_WRITTEN):
-        for table, rows in (("tgt", "(1, 'a', 'o'), (2, 'b', 'p')"), ("src", "(2, 'z', 'zz'), (3, 'y', 'yy')")):
+        for table, rows in (("tgt", "(1, 'a', 'o'), (2, 'b', 'p')"), ("src", "(2, 'z', NULL), (3, 'y', NULL)")):
             spark.sql(f"CREATE TABLE {table} (id INT, `${{my.x}}` STRING, ok STRING) {properties}")
             spark.sql(f"INSERT INTO {table} VALUES {rows}")
     with confs_set(spark, {"my.x": "ok"}):
@@ -76,10 +80,16 @@ def test_a_column_whose_name_spark_would_substitute_is_read_by_its_own_name(spar
         (found,) = find_key(spark, looked, "2").rows
         assert found.change is not None
         assert found.change.before == {"id": "2", "${my.x}": "b", "ok": "p"}
-        assert found.change.after == {"id": "2", "${my.x}": "z", "ok": "zz"}
+        assert found.change.after == {"id": "2", "${my.x}": "z", "ok": None}
         assert {one.name: one.changed for one in changes(spark, looked).columns} == {"${my.x}": 1, "ok": 1}
         assert rehearse(spark, looked).kept
-        assert merged(spark, looked) == [(1, "a", "o"), (2, "z", "zz"), (3, "y", "yy")]
+        outcome = apply(spark, looked)
+        assert outcome.kept, outcome.deviations
+        declared = tuple(read_expectations("tgt:\n  - accepted: {'${my.x}': [a, z, y]}\n"))
+        (verified,) = verify(spark, looked, outcome, declared).expectations
+        assert verified.status == "pass", verified.sentence
+        assert sorted(table_rows(spark, "tgt").rows) == [("1", "a", "o"), ("2", "z", None), ("3", "y", None)]
+        assert "not_null: [id, '${my.x}']\n" in propose_expectations(spark, "tgt")
 
 
 @pytest.mark.parametrize("name", ["lang", "spark.sql.shuffle.partitions", "spark.sql.ansi.enabled"])

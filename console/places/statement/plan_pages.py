@@ -162,10 +162,9 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         columns = [Column(name, align="right" if name == "source rows" else "left") for name in names]
         return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql=sql)
     if refused is not None and refused.rows:
-        if told := plan_summary.bad_rows(refused):
+        if told := plan_summary.how_many_shown(refused):
             head.append(sentence(told, "$foreground-muted"))
-        names = list(refused.rows[0])
-        values = [tuple(row.get(name) for name in names) for row in refused.rows]
+        names, values = plan_summary.refused_rows(refused)
         cells = [tuple(map(grid_cell, row)) for row in values]
         return Page(tuple(head), Table(with_values(map(Column, names), values), cells))
     if not head:

@@ -121,9 +121,7 @@ def test_a_folder_is_read_by_its_endings_and_a_name_stands_for_one(tmp_path: Pat
     (tmp_path / "notes.txt").write_text("no YAML: [", encoding="utf-8")
     assert [one.table for one in read_files([tmp_path])] == [("t",), ("u",)]
     (tmp_path / "b2.yml").write_text("T:\n  - unique: [x]\n", encoding="utf-8")
-    assert [(one.file[-5:], one.table) for one in read_files([tmp_path])] == [("a.yml", ("t",)), (".yaml", ("u",))], (
-        "one"
-    )
+    assert [(one.file[-5:], one.table) for one in read_files([tmp_path])] == [("a.yml", ("t",)), (".yaml", ("u",))]
     (tmp_path / "c.yml").write_text("T:\n  - {name: Unique_X, rows: {min: 1}}\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"c\.yml, line 2: Unique_X: .*a\.yml, line 2 has an expectation of that name"):
         read_files([tmp_path])
