@@ -13,7 +13,7 @@ from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import PlanningState, Source, Statement, Target
 from engine.model.write import ColumnAfter
 from engine.spark.schema import columns_of
-from engine.sql.names import names_path
+from engine.sql.names import names_path, quoted_if_needed
 from engine.sql.parse import MergeStatement, Script
 from engine.table.delta_log import live_rows
 from engine.table.tables import name_parts
@@ -44,12 +44,13 @@ def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
 
 
 def table_name(merge: AnalyzedMerge) -> str:
-    """The target as typed where that names the table itself, else the name of the table behind a view or IDENTIFIER."""
-    typed = [part.lower() for part in merge.typed.target.parts]
+    """The parts typed where they name the table itself, else the name of the table behind a view or IDENTIFIER."""
+    parts = merge.typed.target.parts
+    typed = [part.lower() for part in parts]
     named = [part.lower() for part in name_parts(merge.target_name)]
-    return (
-        merge.typed.target.text if typed and (names_path(typed) or typed == named[-len(typed) :]) else merge.target_name
-    )
+    if not typed or not (names_path(typed) or typed == named[-len(typed) :]):
+        return merge.target_name
+    return ".".join(map(quoted_if_needed, parts))
 
 
 def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:

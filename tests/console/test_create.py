@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from console.drafts import Draft
+from console.places.create.create_form import FormPane
 from console.places.merge.saved import draft_of
 from console.statements.table_form import TableForm, to_sql
 from console.widgets.grid import Grid
@@ -47,6 +50,21 @@ async def test_what_is_typed_in_the_form_is_written_as_sql(backend: FakeBackend)
             "CREATE OR REPLACE TABLE db.t (\n  id bigint NOT NULL DEFAULT 7 COMMENT 'its key'\n)\n"
             "USING delta\nPARTITIONED BY (id)\n"
         )
+
+
+async def test_a_field_keeps_what_is_typed_while_what_it_held_before_is_written(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("No columns yet: a adds one.")
+        pane = operator.create.form_pane
+        for name in ("name", "layout_by", "properties"):
+            # as under load: the form of the first keys comes when more are typed
+            pane._text(name).value = "default"
+            operator.create._form_changed(FormPane.Changed(replace(pane.form, **{name: "de"})))
+            await operator.until(lambda name=name: getattr(pane.form, name) == "default", "the rest is written")
+            assert pane._text(name).value == "default"
+        assert operator.create.pane.text == to_sql(pane.form)
 
 
 async def test_what_stands_in_an_empty_field_is_an_example(backend: FakeBackend) -> None:

@@ -17,7 +17,7 @@ from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import UndoPlan
-from engine.model.plan import Refused
+from engine.model.plan import PlanningState, Refused
 from engine.recovery.undo import plan_undo
 from engine.recovery.undo_refusal import undo_refusal_is_recorded
 from engine.spark.session_state import Whereabouts
@@ -302,6 +302,23 @@ def test_the_list_is_newest_first_and_can_be_narrowed(ledger: History) -> None:
     by_path = ledger.record_planned(make_plan("p6", table="delta.`/data/orders`"))
     assert by_path in {one.op_id for one in ledger.list(table="t1")}, "it is a name of the same table"
     assert ledger.list(table="demo.t1' OR 1=1 --") == []
+
+
+def test_a_table_named_without_its_schema_is_listed_with_it(ledger: History) -> None:
+    def planned(name: str, schema: str | None) -> str:
+        plan = make_plan(f"{name}-{schema}", table=name, state=PlanningState(schema_name=schema))
+        return ledger.record_planned(plan)
+
+    in_shop, in_odd, in_default = planned("t", "shop"), planned("`a-t`", "sh-op"), planned("t", "default")
+    full = planned("shop.t", "sh-op")
+    assert {one.op_id: one.table for one in ledger.list()} == {
+        in_shop: "shop.t",
+        in_odd: "`sh-op`.`a-t`",
+        in_default: "t",
+        full: "shop.t",
+    }
+    assert {one.op_id for one in ledger.list(table="shop.t")} == {in_shop, full}
+    assert {one.op_id for one in ledger.list(table="t")} == {in_shop, full, in_default}
 
 
 def test_outcomes_are_those_of_commits_newest_first_without_their_plans(ledger: History) -> None:

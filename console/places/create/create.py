@@ -153,8 +153,10 @@ class CreatePlace(FormSqlPlace):
     def _replace_confirmed(self, form: TableForm, confirmed: bool | None) -> None:
         self._asking = False
         if confirmed:
+            # more may have been typed until the question was shown
+            form = self.form_pane.typed(form.columns)
             self.pane.use_text(self._text_of(form))
-            self.form_pane.show(form)
+            self.form_pane.take(form)
             self._tell()
         else:
             # the fields go back to what they were
@@ -163,7 +165,7 @@ class CreatePlace(FormSqlPlace):
 
     def _write(self, form: TableForm) -> None:
         text = self._text_of(form)
-        self.form_pane.show(form)
+        self.form_pane.take(form)
         self.editor.replace_all(text)
         self._tell()
 

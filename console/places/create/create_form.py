@@ -105,14 +105,27 @@ class FormPane(Vertical):
 
     def show(self, form: TableForm) -> None:
         """Another form in the fields; nothing is posted."""
-        columns_differ = (form.columns, bool(form.query)) != (self.form.columns, bool(self.form.query))
-        self.form = form
+        self.take(form)
         for name in TEXTS:
             self._text(name).show(getattr(form, name))
         self.query_one("#mode", OneOf).value = form.mode
         self.query_one("#layout", OneOf).value = form.layout
+
+    def take(self, form: TableForm) -> None:
+        """The same, but all that is typed stays as it is: it is ahead of the text."""
+        columns_differ = (form.columns, bool(form.query)) != (self.form.columns, bool(self.form.query))
+        self.form = form
         if columns_differ:
             self._draw_columns()
+
+    def typed(self, columns: tuple[FormColumn, ...]) -> TableForm:
+        """What the fields hold, with ``columns``."""
+        return TableForm(
+            mode=self.query_one("#mode", OneOf).value,
+            layout=self.query_one("#layout", OneOf).value,
+            columns=columns,
+            **{name: self._text(name).text for name in TEXTS},
+        )
 
     def read(self, form: TableForm) -> None:
         """The form of a text that was not written here: the cursor stays on its column, wherever that stands now."""
@@ -125,17 +138,7 @@ class FormPane(Vertical):
     @on(OneOf.Changed)
     def _field_changed(self, event: Message) -> None:
         event.stop()
-        typed = TableForm(
-            mode=self.query_one("#mode", OneOf).value,
-            name=self._text("name").text,
-            columns=self.form.columns,
-            layout=self.query_one("#layout", OneOf).value,
-            layout_by=self._text("layout_by").text,
-            properties=self._text("properties").text,
-            location=self._text("location").text,
-            comment=self._text("comment").text,
-            query=self._text("query").text,
-        )
+        typed = self.typed(self.form.columns)
         # a value set by ``show`` is no change
         if typed != self.form:
             self.post_message(self.Changed(typed))
