@@ -57,7 +57,7 @@ class ColumnRows(Vertical):
     def on_mount(self) -> None:
         self._labels = list(self.query(Label))
         self.query_one("#rows-shown").display = len(self._names) > SHOWN
-        self.draw()
+        self._draw()
 
     @property
     def assignments(self) -> list[tuple[str, str]]:
@@ -67,8 +67,11 @@ class ColumnRows(Vertical):
 
     def draw(self) -> None:
         """Show the columns in sight, with what is proposed for them now."""
-        if not self._labels:
-            return  # mounting does it
+        if self._labels:  # else mounting does it
+            self._keep()
+            self._draw()
+
+    def _draw(self) -> None:
         for at, (label, box) in enumerate(zip(self._labels, self._boxes, strict=True), start=self._top):
             label.update(Content(visible(self._names[at])))
             box.show(self._texts[at])
@@ -94,7 +97,7 @@ class ColumnRows(Vertical):
     def _show_from(self, top: int) -> None:
         self._keep()
         self._top = max(min(top, len(self._names) - len(self._boxes)), 0)
-        self.draw()
+        self._draw()
 
     def _keep(self) -> None:
         for at, box in enumerate(self._boxes):

@@ -197,12 +197,13 @@ def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str
         return
     casts = ", ".join(_is_no_value(value, data_type) for _, value, data_type in given)
     row = collected(spark, f"SELECT {casts}")[0]
+    type_it = "Type a value of that type" if len(keys) > 1 else "ON ties this key alone: type one value of that type"
     for is_bad, (column, value, data_type) in zip(row, given, strict=True):
         if is_bad:
             raise EngineError(
                 "KEY_NOT_UNDERSTOOD",
                 f"{value[:40]} is no {data_type.upper()}, and {column} is one.",
-                "Type a value of that type, or a predicate.",
+                f"{type_it}, or a predicate.",
             )
 
 

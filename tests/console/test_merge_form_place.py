@@ -11,6 +11,7 @@ from console.dialogs.help import HelpDialog
 from console.drafts import Draft, DraftStore
 from console.statements.clause_text import column_set
 from console.statements.merge_form import Part
+from console.widgets.column_rows import ColumnRows
 from engine.model.browse import Column
 from engine.model.errors import EngineError
 from engine.sql.resolve import TARGET, Side
@@ -455,6 +456,19 @@ async def test_space_keeps_the_choice_that_an_arrow_went_to_and_enter_takes_the_
         await operator.press("right", "space", "tab", "right", "space", "enter")
         await dialog(operator, False)
         assert text(operator).endswith("WHEN NOT MATCHED BY SOURCE THEN DELETE\n-- the end\n")
+
+
+async def test_another_choice_keeps_the_expressions_that_are_typed(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "down", "enter")
+        await operator.sees("WHEN MATCHED", "all columns")
+        await operator.press("tab", "space", "tab", *"lower(s.note)", "shift+tab", "space")
+        rows = operator.app.screen.query_one(ColumnRows)
+        await operator.misses("lower(s.note)")
+        await operator.press("space")
+        await operator.sees("lower(s.note)")
+        assert [expression for _, expression in rows.assignments] == ["lower(s.note)"]
 
 
 async def test_space_alone_goes_from_choice_to_choice(backend: FakeBackend) -> None:

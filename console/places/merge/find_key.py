@@ -50,7 +50,7 @@ def ask_for_key(place: StatementPlace, plan: Plan, last: str) -> None:
     dialog = KeyDialog(
         "Find a key",
         f"ON {plan_summary.sql_line(plan.statement.condition)}\n\n"
-        "A value for each = of it, separated by commas, or a predicate about either side.",
+        "A value for each key that it ties, separated by commas, or a predicate about either side.",
         value=last,
         accept_label="find",
         check=lambda _: None,
