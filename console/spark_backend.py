@@ -54,6 +54,9 @@ class SparkBackend(SparkTables):
         self._silent_faults = checks
         self.policy = policy
         self._checks: Session | None = None
+        self._set_up: tuple[tuple[str, ...], Session] | None = None
+        """The statements that ran in a session for checks, before the one that is checked."""
+        self._checking = threading.Lock()
         self._sessions = PlanSessions()
         self._server: ServerInfo | None = None
         """The embedded server that was connected to last."""
@@ -97,8 +100,8 @@ class SparkBackend(SparkTables):
 
     def close(self) -> None:
         with self._lock:
-            own = (self._checks, self._main)
-            self._checks = self._main = None
+            own = (self._checks, self._set_up[1] if self._set_up is not None else None, self._main)
+            self._checks = self._set_up = self._main = None
         with contextlib.ExitStack() as stack:  # each is closed, whatever another one raises
             for session in own:
                 if session is not None:
@@ -164,14 +167,30 @@ class SparkBackend(SparkTables):
     # Statements
 
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
-        from engine.explore.validate import validate
+        from engine.explore.validate import setup_of, validate
 
-        # temporary views and SET of what is being typed stay away from browsing
+        if setup := setup_of(sql, params):
+            # its USE, SET and temporary views are no other statement's
+            with self._checking:
+                return validate(self._session_after(setup).spark, sql, params)
         with self._lock:
             if self._checks is None:
                 self._checks = self._session().new_session(self._confs)
             checks = self._checks
         return validate(checks.spark, sql, params)
+
+    def _session_after(self, setup: tuple[str, ...]) -> Session:
+        """A session for the checks of texts that begin with the same statements."""
+        with self._lock:
+            before = self._set_up
+            if before is not None and before[0] == setup:
+                return before[1]
+            session = self._session().new_session(self._confs)
+            self._set_up = setup, session
+        if before is not None:
+            with contextlib.suppress(Exception):  # a Spark that is lost cannot be told good-bye
+                before[1].close()
+        return session
 
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress

@@ -99,7 +99,7 @@ def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, o
         return options
     table = checked_table(spark, merge, around, options.expectations)
     declared = of_table(options.expectations, table.parts, merge.path)
-    check_declared(spark, declared, table)
+    check_declared(spark, declared, table, merge.path)
     has_history = any(one.expectation.history for one in declared)
     checks = replace(options.checks, history=True) if options.checks and has_history else options.checks
     return replace(options, expectations=declared, table=table, checks=checks)

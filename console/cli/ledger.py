@@ -169,5 +169,6 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str, why_not: str) -> l
     elif plan is not None and plan.promise and plan.refused is None:
         parts += ["", Text("Promise", BOLD)]
         parts.append(Padding(facts({name: number(value) for name, value in plan.promise.items()}), (0, 0, 0, 2)))
-    parts += ["", Text("Statement", BOLD), to_copy(visible(one.sql, lines=True))]
+    sql = one.sql if plan is None else plan.statement.script
+    parts += ["", Text("Statement", BOLD), to_copy(visible(sql, lines=True))]
     return parts

@@ -104,5 +104,5 @@ def _of_any(one: AnyPlan) -> dict[str, str]:
         "warning codes": ", ".join(remark.code for remark in one.warnings) or "none",
         **{name: number(value) for name, value in plan_summary.promise(one).items()},
         **{f":{name}": value for name, value in one.statement.params.items()},
-        "text": one.statement.sql,
+        "text": one.statement.script,
     }

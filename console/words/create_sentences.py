@@ -73,7 +73,7 @@ def as_text(plan: CreatePlan, becomes: str) -> str:
         for one in columns(plan, becomes):
             lines.append(", ".join(filter(None, (f"column {in_a_line(one)}", one.change))))
     lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
-    return "\n".join([*lines, "", plan.statement.sql])
+    return "\n".join([*lines, "", plan.statement.script])
 
 
 class ColumnWords(NamedTuple):

@@ -352,7 +352,7 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
     lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in advice(plan)]
     if found := plan.find_touched_files.conflicts.dedupe:
         lines += ["", *(f"-- {text}" for text in dedupe(plan)), visible(found.sql, lines=True)]
-    return "\n".join([*lines, "", plan.statement.sql])
+    return "\n".join([*lines, "", plan.statement.script])
 
 
 def change_feed(plan: Plan) -> str:

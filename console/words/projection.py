@@ -49,7 +49,7 @@ def projected(plan: Plan, outcomes: Sequence[OperationDetail]) -> Projection | N
     rows = rows_written(plan.promise)
     merges = [one for one in outcomes if one.operation.kind == "merge" and one.operation.table == plan.target.name]
     # the same statement does most alike
-    same = [one for one in merges if one.operation.sql == plan.statement.sql]
+    same = [one for one in merges if one.operation.sql == plan.statement.script]
     known = [point for one in same or merges if (point := _point(one)) is not None][:COMMITS]
     if rows is None or not known:
         return None

@@ -7,6 +7,7 @@ this program writes.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import overload
 
 from engine.create.metadata_after import DOWNGRADE
@@ -17,13 +18,14 @@ from engine.merge.running_statement import ROWS
 from engine.merge.stage_source import staged_of, version_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
-from engine.model.plan import Plan, Splice
+from engine.model.plan import Plan, PlanningState, Splice
 from engine.model.plans import AnyPlan
 from engine.model.scan import DerivedConjunct
 from engine.spark.session_state import KEPT_CONFS
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, parse_merge, parse_script
 from engine.sql.parse_create import ParsedCreate, parse_create
+from engine.table.tables import name_parts
 
 PLAN_ID = re.compile(r"[0-9a-f]{32}")
 SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")
@@ -79,11 +81,20 @@ def _check_merge(plan: Plan, merge: MergeStatement) -> None:
         raise invalid("it keeps its source in a table, and does not merge that")
     is_behind = plan.target.name.startswith("`") or not merge.target.parts
     # the table behind a view or IDENTIFIER(…) is known once the statement is analyzed: engine.merge.check_reading
-    if merge.target.text != plan.target.name and not is_behind:
+    if not is_behind and not _is_named(plan, merge.target.parts):
         raise invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
     parts = [splice.part for splice in plan.splices]
     if len(set(parts)) < len(parts) or not all(_is_own(splice, plan, merge) for splice in plan.splices):
         raise invalid("it changes its statement in a way that this program does not")
+
+
+def _is_named(plan: Plan, typed: Sequence[str]) -> bool:
+    """Whether the target's name is the one typed, behind the catalog and the schema of planning or without them."""
+    named, state = name_parts(plan.target.name), plan.state or PlanningState()
+    before = len(named) - len(typed)
+    if before < 0 or [one.lower() for one in named[before:]] != [one.lower() for one in typed]:
+        return False
+    return before == 0 or named[:before] == (state.catalog, state.schema_name)[-len(named) + 1 :][:before]
 
 
 def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:

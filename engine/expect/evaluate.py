@@ -14,6 +14,7 @@ from engine.expect.expectation import Expectation
 from engine.expect.judge import judge
 from engine.expect.queries import CHANGE, Query, Table, in_brackets, own_references, query_of, unknown_columns
 from engine.expect.read_expectations import Declared
+from engine.expect.reads_target import read_by
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.counted import count
 from engine.model.errors import ENDS_ALL, EngineError
@@ -56,9 +57,10 @@ class Relations:
         return "WITH " + ", ".join(f"{name} AS (SELECT * FROM {text})" for name, text in names.items() if text) + "\n"
 
 
-def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Table) -> None:
-    """Raise a UsageError for an expectation that can never be computed: ``EXPECTATION_UNKNOWN_COLUMN``, or
-    ``EXPECTATION_NOT_A_QUERY`` for SQL that Spark does not read as a query, such as one that writes."""
+def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Table, path: str) -> None:
+    """Raise a UsageError for an expectation that can never be computed: ``EXPECTATION_UNKNOWN_COLUMN``,
+    ``EXPECTATION_NOT_A_QUERY`` for SQL that Spark does not read as a query, such as one that writes, or
+    ``EXPECTATION_READS_TARGET`` for SQL that reads the table at ``path`` by its own name."""
     for one in declared:
         missing = unknown_columns(one.expectation, table)
         if missing:
@@ -67,13 +69,18 @@ def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Tab
         if one.expectation.sql is not None:
             try:
                 refuse_substituted(one.expectation.sql)
-                parsed_plan(spark, f"SELECT * FROM {in_brackets(one.expectation.sql)}")
+                parsed = parsed_plan(spark, f"SELECT * FROM {in_brackets(one.expectation.sql)}")
             except EngineError as error:
                 if error.condition in ENDS_ALL:
                     raise
                 raise one.error(
                     "EXPECTATION_NOT_A_QUERY", f"its SQL is no SELECT that Spark can read: {error.message}"
                 ) from error
+            if name := read_by(spark, parsed, path):
+                raise one.error(
+                    "EXPECTATION_READS_TARGET",
+                    f"its SQL reads {name}, which has no row of the MERGE before the commit: read after or before.",
+                )
 
 
 def results_for(declared: Sequence[Declared], status: Status, why: str) -> tuple[ExpectationResult, ...]:

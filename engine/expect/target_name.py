@@ -44,6 +44,11 @@ def of_table(declared: Sequence[Declared], parts: Sequence[str], path: str) -> t
     return tuple(one for one in declared if same_table(one.table, parts) or _is_path_of(one.table, path))
 
 
+def is_table_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:
+    """Whether the table of that name lies at that ``path``."""
+    return _is_path_of(parts, path) or _is_at(spark, parts, path)
+
+
 def _is_path_of(parts: Sequence[str], path: str) -> bool:
     return names_path(parts) and plain(parts[1]) == plain(path)
 

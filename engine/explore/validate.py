@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.create.check_create_reading import check_analysis
 from engine.create.survey import check_location, check_provider, foreseen_effect
 from engine.merge.analyze import analyze
+from engine.merge.plan_values import table_name
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.browse import Validation
 from engine.model.errors import EngineError, UnreachableError
@@ -31,7 +32,8 @@ STAND_INS = ("", "NULL", "1")
 
 def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = None) -> Validation:
     """Analyze the statement of ``text``. A refusal is a value, with its place in the text as typed; only a Spark that
-    cannot be reached raises. Setup statements run, but for CACHE: the session should be one kept for validating.
+    cannot be reached raises. Setup statements run, but for CACHE: the session should be one kept for validating texts
+    of the same :func:`setup_of`.
 
     A refusal of what stands in for a parameter without a value is none of the statement: it is UNBOUND_SQL_PARAMETER.
     """
@@ -47,6 +49,19 @@ def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = 
     return _tried(spark, text, values)
 
 
+def setup_of(text: str, params: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The statements that :func:`validate` runs before it analyzes; () if it runs none."""
+    try:
+        values = dict.fromkeys(parameter_names(text), STAND_INS[0]) | dict(params or {})
+        return _without_cache(parse_script(fill(text, values)).setup)
+    except EngineError:
+        return ()
+
+
+def _without_cache(setup: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in setup if tokenize(one)[0].word != "CACHE")
+
+
 def _unbound(text: str, values: Mapping[str, str]) -> tuple[str, ...]:
     try:
         return tuple(name for name in parameter_names(text) if name not in values)
@@ -60,7 +75,8 @@ def _tried(spark: SparkSession, text: str, values: Mapping[str, str]) -> Validat
             return Validation(ok=False, kind="empty")
         script = parse_script(fill(text, values))
         check_statement(script.statement)
-        run_setup(spark, [one for one in script.setup if tokenize(one)[0].word != "CACHE"])
+        # they ran before, for a text of the same setup
+        run_setup(spark, _without_cache(script.setup), again=True)
         return _analyzed(spark, script.statement)
     except UnreachableError:
         raise
@@ -90,7 +106,7 @@ def _analyzed(spark: SparkSession, statement: str) -> Validation:
     merge = analyze(spark, parse_merge(statement))
     return Validation(
         ok=True,
-        target=merge.statement.target.text,
+        target=table_name(merge),
         target_version=merge.version,
         decision=should_materialize_source(spark, merge),
     )

@@ -22,8 +22,6 @@ from engine.model.plans import AnyPlan
 from engine.model.secrets import redact, redact_document
 from engine.model.value import Value
 from engine.spark.session_state import Whereabouts
-from engine.sql.names import quoted_if_needed
-from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -196,7 +194,8 @@ def of_table(table: str | None) -> tuple[str, list[str]]:
         return "true", []
     wanted = table.replace("`", "").lower().removeprefix(_SESSION_CATALOG)
     path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
-    name = f"regexp_replace(replace(lower(table_name), '`', ''), '^{_SESSION_CATALOG}', '')"
+    plain = f"regexp_replace(replace(lower(table_name), '`', ''), '^{_SESSION_CATALOG}', '')"
+    name = f"(CASE WHEN contains({plain}, '.') THEN {plain} ELSE 'default.' || {plain} END)"
     is_named = f"({name} = ? OR ends_with({name}, ?))"
     by_path = f"starts_with({name}, 'delta.') AND table_path IN (SELECT table_path FROM operation WHERE {is_named})"
     values = [wanted, f".{wanted}"]
@@ -249,19 +248,10 @@ def verified(db: DuckDBPyConnection, op_id: str, expectations: tuple[Expectation
 
 def insert_plan(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
     target = plan.target
-    subject = Subject(plan.plan_id, plan.kind, _listed_name(plan), target.path, target.table_id, plan.statement.sql)
+    subject = Subject(plan.plan_id, plan.kind, target.name, target.path, target.table_id, plan.statement.script)
     insert(db, subject, status, op_id)
     store_document(db, op_id, "plan", body)
     return op_id
-
-
-def _listed_name(plan: AnyPlan) -> str:
-    """The target's name, with its schema where it was typed without and that was not the default one: two schemas may
-    each have a table of that name."""
-    schema = plan.state.schema_name if plan.state is not None else None
-    if schema in (None, "default") or len(name_parts(plan.target.name)) != 1:
-        return plan.target.name
-    return f"{quoted_if_needed(str(schema))}.{plan.target.name}"
 
 
 def insert_planned(db: DuckDBPyConnection, plan: AnyPlan, body: bytes) -> str:

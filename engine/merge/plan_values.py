@@ -18,6 +18,10 @@ from engine.sql.parse import MergeStatement, Script
 from engine.table.delta_log import live_rows
 from engine.table.tables import name_parts
 
+SESSION_CATALOG = "spark_catalog"
+IN_NEW_SESSION: tuple[list[str], ...] = ([], [SESSION_CATALOG], [SESSION_CATALOG, "default"])
+"""What a name may lack and still names the same table in a session that has just begun."""
+
 
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
     return Statement(
@@ -44,13 +48,16 @@ def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
 
 
 def table_name(merge: AnalyzedMerge) -> str:
-    """The parts typed where they name the table itself, else the name of the table behind a view or IDENTIFIER."""
+    """The parts typed, behind the schema that USE gave if a new session has another one; the name of the table behind a
+    view or IDENTIFIER."""
     parts = merge.typed.target.parts
     typed = [part.lower() for part in parts]
-    named = [part.lower() for part in name_parts(merge.target_name)]
-    if not typed or not (names_path(typed) or typed == named[-len(typed) :]):
+    named = name_parts(merge.target_name)
+    full = [part.lower() for part in named]
+    if not typed or not (names_path(typed) or typed == full[-len(typed) :]):
         return merge.target_name
-    return ".".join(map(quoted_if_needed, parts))
+    before = [] if names_path(typed) or full[: -len(typed)] in IN_NEW_SESSION else named[: -len(typed)]
+    return ".".join(map(quoted_if_needed, (*before[before[:1] == (SESSION_CATALOG,) :], *parts)))
 
 
 def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:

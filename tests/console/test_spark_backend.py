@@ -44,6 +44,29 @@ def test_the_versions_that_were_looked_at_are_remembered(spark: Any, schema: str
     assert SparkBackend("local[2]", spark_home).remembered_versions(f"{schema}.t") == seen
 
 
+def test_a_check_sees_the_statements_before_its_own_merge_and_no_others(
+    spark: Any, schema: str, spark_home: Path
+) -> None:
+    spark.sql("CREATE TABLE checked (k INT) USING delta")
+    merge = "MERGE INTO checked AS t USING {source} AS s ON t.k = s.k WHEN MATCHED THEN DELETE"
+    before = f"USE {schema}; CREATE TEMPORARY VIEW given AS SELECT 1 AS k; "
+    backend = SparkBackend("local[2]", spark_home, TEST_CONFS)
+    backend.connect(lambda _: None)
+    try:
+        # as typed on: the same statements begin the text again and again
+        for clause in ("", " WHEN NOT MATCHED THEN INSERT *"):
+            found = backend.validate(before + merge.format(source="given") + clause, {})
+            assert (found.ok, found.target) == (True, f"{schema}.checked"), found.message
+        for source in ("given", "(SELECT 1 AS k)"):
+            found = backend.validate(merge.format(source=source), {})
+            assert (found.ok, found.condition) == (False, "TABLE_OR_VIEW_NOT_FOUND"), found.message
+        other = f"USE {schema}; " + merge.format(source="given")
+        found = backend.validate(other, {})
+        assert (found.ok, found.condition) == (False, "TABLE_OR_VIEW_NOT_FOUND"), found.message
+    finally:
+        backend.close()
+
+
 class Kept:
     """A session that knows whether it was closed."""
 

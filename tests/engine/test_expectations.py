@@ -186,6 +186,31 @@ def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, co
     assert message in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("sql", "is_refused"),
+    [
+        ("SELECT * FROM t WHERE n < 0", True),
+        ("SELECT * FROM after JOIN seen USING (id) WHERE false", True),
+        ("SELECT 1 FROM r WHERE k IN (SELECT n FROM {schema}.t) AND false", True),
+        ("SELECT * FROM delta.`{path}` WHERE false", True),
+        # what it reads is what it says
+        ("SELECT * FROM t VERSION AS OF 0 WHERE false", False),
+        ("WITH t AS (SELECT * FROM after) SELECT * FROM t WHERE false", False),
+        ("SELECT * FROM r WHERE k NOT IN (10, 20, 30)", False),
+    ],
+)
+def test_sql_that_reads_the_target_by_its_own_name_is_refused(shop: Any, sql: str, is_refused: bool) -> None:
+    shop.sql("CREATE OR REPLACE VIEW seen AS SELECT id FROM t")
+    schema = shop.sql("SELECT current_schema()").collect()[0][0]
+    path = shop.sql("DESCRIBE DETAIL t").collect()[0]["location"]
+    text = f't: [{{name: x, sql: "{sql.format(schema=schema, path=path)}"}}]'
+    if not is_refused:
+        assert by_name(planned(shop, GOOD, text))["x"].status == "pass"
+        return
+    with pytest.raises(UsageError, match=r"EXPECTATION_READS_TARGET.*x: its SQL reads .*read after or before"):
+        planned(shop, GOOD, text)
+
+
 def test_a_first_file_says_what_holds(shop: Any) -> None:
     shop.sql("CREATE TABLE p AS SELECT id AS k, IF(id % 2 = 0, 'NO', 'SE') AS land, nullif(id, 3) AS n FROM range(20)")
     text = propose_expectations(shop, "p")

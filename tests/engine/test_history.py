@@ -17,7 +17,7 @@ from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import UndoPlan
-from engine.model.plan import PlanningState, Refused
+from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
 from engine.recovery.undo_refusal import undo_refusal_is_recorded
 from engine.spark.session_state import Whereabouts
@@ -304,21 +304,20 @@ def test_the_list_is_newest_first_and_can_be_narrowed(ledger: History) -> None:
     assert ledger.list(table="demo.t1' OR 1=1 --") == []
 
 
-def test_a_table_named_without_its_schema_is_listed_with_it(ledger: History) -> None:
-    def planned(name: str, schema: str | None) -> str:
-        plan = make_plan(f"{name}-{schema}", table=name, state=PlanningState(schema_name=schema))
-        return ledger.record_planned(plan)
+def test_a_name_without_a_schema_is_that_of_a_table_of_default(ledger: History) -> None:
+    bare, of_shop = (ledger.record_planned(make_plan(name, table=name)) for name in ("t", "shop.t"))
+    assert {one.op_id for one in ledger.list(table="default.t")} == {bare}
+    assert {one.op_id for one in ledger.list(table="spark_catalog.default.t")} == {bare}
+    assert {one.op_id for one in ledger.list(table="shop.t")} == {of_shop}
+    assert {one.op_id for one in ledger.list(table="t")} == {bare, of_shop}
 
-    in_shop, in_odd, in_default = planned("t", "shop"), planned("`a-t`", "sh-op"), planned("t", "default")
-    full = planned("shop.t", "sh-op")
-    assert {one.op_id: one.table for one in ledger.list()} == {
-        in_shop: "shop.t",
-        in_odd: "`sh-op`.`a-t`",
-        in_default: "t",
-        full: "shop.t",
-    }
-    assert {one.op_id for one in ledger.list(table="shop.t")} == {in_shop, full}
-    assert {one.op_id for one in ledger.list(table="t")} == {in_shop, full, in_default}
+
+def test_the_statement_of_an_operation_has_what_runs_before_it(ledger: History) -> None:
+    plan = make_plan()
+    op_id = ledger.record_planned(
+        plan.model_copy(update={"statement": plan.statement.model_copy(update={"setup": ("USE shop",)})})
+    )
+    assert ledger.get(op_id).operation.sql == f"USE shop;\n{SQL}"
 
 
 def test_outcomes_are_those_of_commits_newest_first_without_their_plans(ledger: History) -> None:

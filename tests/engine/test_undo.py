@@ -38,12 +38,36 @@ def applied(spark: Any, schema: str, history: History) -> tuple[Plan, Outcome]:
     return looked, apply(spark, looked, history=history)
 
 
-def test_a_merge_is_taken_back_exactly_as_promised(spark: Any, history: History, applied: tuple[Plan, Outcome]) -> None:
+def test_what_names_its_table_by_use_is_restored_by_hand_in_any_session(
+    spark: Any, session: Any, schema: str, history: History
+) -> None:
+    spark.sql("CREATE TABLE of_use USING delta AS SELECT 1 AS id")
+    with session.new_session({}) as other:
+        # a table of that name in its own schema, too
+        other.spark.sql("CREATE OR REPLACE TABLE default.of_use USING delta AS SELECT 1 AS id")
+        text = f"USE {schema}; MERGE INTO of_use AS t USING (SELECT 2 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+        looked = plan(other.spark, text, rows=0)
+        assert looked.target.name == f"{schema}.of_use"
+        outcome = apply(other.spark, looked, history=history)
+    (listed,) = history.list(table=f"{schema}.of_use")
+    assert (listed.op_id, history.list(table="default.of_use")) == (outcome.op_id, [])
+    assert listed.sql == text.replace("; ", ";\n")
+    with session.new_session({}) as new:
+        found = plan_undo(new.spark, history.get(outcome.op_id))
+        assert found.table == f"{schema}.of_use"
+        new.spark.sql(undo_statement(found))
+        assert new.spark.table(f"{schema}.of_use").count() == 1
+        new.spark.sql("DROP TABLE default.of_use")
+
+
+def test_a_merge_is_taken_back_exactly_as_promised(
+    spark: Any, schema: str, history: History, applied: tuple[Plan, Outcome]
+) -> None:
     made, outcome = applied
     looked = plan_undo(spark, history.get(outcome.op_id))
     assert (looked.version, looked.to_version, looked.lost) == (1, 0, ())
     assert (looked.rows_now, looked.rows_after) == (12, 10)
-    assert undo_statement(looked) == "RESTORE TABLE t TO VERSION AS OF 0"
+    assert undo_statement(looked) == f"RESTORE TABLE {schema}.t TO VERSION AS OF 0"
     assert looked.promise["numRestoredFiles"] == 1
 
     taken = undo(spark, looked, history=history)

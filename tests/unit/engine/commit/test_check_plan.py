@@ -117,7 +117,23 @@ def test_the_names_of_the_state_of_the_session_pass() -> None:
     check_plan(named(names=("demo.orders", "`a b`"), views={"v": "SELECT 1"}))
 
 
+def renamed(name: str, **state: Any) -> Plan:
+    """A plan of the same MERGE, INTO demo.orders, whose target is called ``name``."""
+    plan = named(**state)
+    return plan.model_copy(update={"target": plan.target.model_copy(update={"name": name})})
+
+
+def test_a_name_passes_behind_the_catalog_that_it_was_planned_in() -> None:
+    assert honest().target.name == "demo.orders"
+    check_plan(renamed("Demo.ORDERS"))
+    check_plan(renamed("c.demo.orders", catalog="c", schema_name="x"))
+
+
 DISHONEST = {
+    "another table": renamed("demo.others"),
+    "a table of another schema": renamed("orders", schema_name="demo"),
+    "a table of another catalog": renamed("c.demo.orders", catalog="d", schema_name="x"),
+    "a table of a catalog that is not known": renamed("c.demo.orders"),
     "a table to be dropped": staged(session=SessionRef(source_view=VIEW, staged="prod.customers")),
     "a table to be dropped, without a view": staged(session=SessionRef(staged=STAGED)),
     "a table that is not merged": staged(splices=()),
