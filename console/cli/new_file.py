@@ -9,6 +9,13 @@ import click
 from console.words.visible import visible
 
 
+def not_stdout(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
+    """The file of ``-o``. Raises BadParameter for ``-``, which the commands that read a file take for stdin."""
+    if file == Path("-"):
+        raise click.BadParameter("- is no file. Stdout has what is printed without -o; plan --json prints the plan.")
+    return file
+
+
 def write_new(file: Path, text: str, *, with_folders: bool = False) -> None:
     """Write ``text``, and say so. Raises EngineError (``FILE_NOT_WRITTEN``) where it is there or cannot be written."""
     from engine.model.errors import EngineError

@@ -234,6 +234,19 @@ class Page:
     """The row that the cursor of the table begins on."""
 
 
+def page_text(page: Page) -> str:
+    """The sentences of a page and its table, for the clipboard."""
+    lines = [f"{one.lead.plain}{one.body.plain}" for one in page.head]
+    if page.table is not None and page.table.rows:
+        rows = [
+            [column.label for column in page.table.columns],
+            *([cell or "" for cell in row] for row in page.table.rows),
+        ]
+        widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+        lines += ["", *("  ".join(map(padded, row, widths)).rstrip() for row in rows)]
+    return "\n".join(lines)
+
+
 def sentence(text: str, style: str = "") -> Paragraph:
     """Text from anyone, made visible."""
     shown = visible(text, lines=True)

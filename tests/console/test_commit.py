@@ -175,6 +175,20 @@ async def test_ctrl_y_commits_and_each_promise_stands_beside_what_happened(backe
         assert len(backend.called("apply")) == 1
 
 
+async def test_what_is_copied_of_a_commit_is_what_came_of_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.press("y")
+        await operator.sees("Copied the commit as text.")
+        lines = operator.app.clipboard.splitlines()
+        assert lines[0] == "✔ kept its promise · made v42 of sales.orders · read v41 · 6.2 s"
+        assert "undo: RESTORE TABLE sales.orders TO VERSION AS OF 41" in lines
+        rows = [line.split() for line in lines]
+        assert ["metric", "promised", "actual"] in rows
+        assert any(row[-2:] == ["✔", "kept"] and row[1] == row[2] for row in rows)
+
+
 async def test_saving_says_where_a_name_goes_and_of_a_committed_plan_that_apply_changes_nothing(
     backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
+from console.widgets.page import page_text
 from console.widgets.page_view import PageView
 from console.words import plan_summary
 from console.words.format import parse_time, short_id
@@ -235,6 +236,8 @@ class StepsPlace(Place):
     def action_copy_text(self) -> None:
         if self.plan is None or self.view not in ("preview", "commit"):
             self.copy(self.pane.text, "the SQL")
+        elif self.view == "commit":
+            self.copy(page_text(self.commit_pane.page.page), "the commit as text")
         else:
             self.copy(plan_summary.as_text(self.plan, self.console_app.glyphs), "the plan as text")
 
