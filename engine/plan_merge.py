@@ -44,7 +44,16 @@ from engine.preflight.target_reads import beside
 from engine.preflight.updated_faults import compared_updates
 from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
-from engine.spark.confs import AS_WRITTEN, STATS_SKIPPING, confs_known, confs_set, for_files, for_rows, set_conf
+from engine.spark.confs import (
+    AS_WRITTEN,
+    STATS_SKIPPING,
+    confs_known,
+    confs_set,
+    for_files,
+    for_rows,
+    of_now,
+    set_conf,
+)
 from engine.spark.explain import explain
 from engine.spark.printed_whole import printed_whole
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, refuse_unwritable, run_setup, tagged
@@ -141,7 +150,7 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
         # before another thread sets confs for its queries
         confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
         # each print would set the same conf, and put it back
-        with printed_whole(spark), confs_set(spark, AS_WRITTEN), pinned_target(spark) as target:
+        with printed_whole(spark), confs_set(spark, {**AS_WRITTEN, **of_now(spark)}), pinned_target(spark) as target:
             analysis = analyze_merge(spark, statement, others, confs, clock, target)
             try:
                 return _plan_analyzed(spark, script, params, options, clock, analysis)

@@ -24,7 +24,7 @@ from engine.preflight.log_store_warning import log_store_warnings
 from engine.preflight.target_reads import beside
 from engine.preflight.untested_engines import NO_NUMBER, is_tested, untested_engines
 from engine.spark.clock import Clock
-from engine.spark.confs import read_confs
+from engine.spark.confs import confs_set, of_now, read_confs
 from engine.spark.engine_versions import engine_versions
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import KEPT_CONFS, kept_confs, refuse_unwritable, run_setup, tagged
@@ -67,7 +67,8 @@ def plan_create_table(
             if overwrite_schema is not None:
                 check_can_be_written(create)
             clock = Clock(on_progress or (lambda _: None))
-            return _plan(spark, script, create, dict(params or {}), overwrite_schema, clock)
+            with confs_set(spark, of_now(spark)):
+                return _plan(spark, script, create, dict(params or {}), overwrite_schema, clock)
         except EngineError:
             raise
         except Exception as error:

@@ -40,7 +40,7 @@ from engine.recovery.restored_metadata import clustering, columns_change, part_c
 from engine.recovery.undo_drop import check_still_ours, dropped, not_there, plan_drop
 from engine.recovery.undo_refusal import NOT_POSSIBLE, undo_refusal_is_recorded
 from engine.recovery.why_not_undone import NOT_APPLIED, why_not_undone
-from engine.spark.confs import confs_set
+from engine.spark.confs import confs_set, of_now
 from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged, whereabouts
 from engine.spark.spark_errors import collected, is_missing, translate
@@ -86,7 +86,7 @@ def plan_undo(
     if plan is None or operation.version is None:
         raise RefusedError(NOT_APPLIED, f"The ledger does not hold the plan of operation {operation.op_id}.")
     at = operation.version
-    with tagged(spark, tag), undo_refusal_is_recorded(history, detail):
+    with tagged(spark, tag), confs_set(spark, of_now(spark)), undo_refusal_is_recorded(history, detail):
         if at > 0:
             return _plan_restore(spark, operation.op_id, plan, at)
         if isinstance(plan, CreatePlan):
@@ -208,7 +208,7 @@ def undo(
     say = on_progress or (lambda _: None)
     _refuse(undo_plan, accept)
     _refuse_undone(undo_plan, history)
-    with tagged(spark, tag):
+    with tagged(spark, tag), confs_set(spark, of_now(spark)):
         say(Progress(phase="check that nothing moved"))
         is_drop = undo_plan.kind == "drop"
         if is_drop:

@@ -36,6 +36,8 @@ TIMES_AS_THEY_ARE = {
 """Under these Parquet holds each date and time as it is; by other values it may hold another, or none."""
 AS_WRITTEN = {"spark.sql.variable.substitute": "false"}
 """Under it Spark puts no conf's value into our queries, in which a name or a default of the table may hold ``${…}``."""
+STALENESS = "spark.databricks.delta.stalenessLimit"
+"""Under this conf Delta answers a read from a version that it knows, though a newer one may be there: a MERGE never."""
 ESCAPED = "spark.sql.parser.escapedStringLiterals"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
@@ -168,6 +170,11 @@ def is_on(values: Mapping[str, str | None], key: str, default: str = "true") -> 
     """Whether a conf or table property is true, in any case and with blanks around it, as in Spark."""
     value = values.get(key)
     return (default if value is None else value).strip().lower() == "true"
+
+
+def of_now(spark: SparkSession) -> dict[str, str]:
+    """The conf under which a read sees the newest version of a table, as a MERGE does; none where Delta does so."""
+    return {STALENESS: "0"} if read_confs(spark, (STALENESS,)) else {}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import UsageError
 from engine.model.plan import SessionRef
-from engine.spark.confs import AS_WRITTEN, AT_ANY_AGE, ESCAPED, confs_set, is_connect, is_on, read_confs
+from engine.spark.confs import AS_WRITTEN, AT_ANY_AGE, ESCAPED, confs_set, is_connect, is_on, of_now, read_confs
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ def kept_confs(spark: SparkSession) -> dict[str, str]:
 def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """Set the ``confs`` of a plan for the body, and unset the other KEPT_CONFS: they were at their default.
 
-    Versions of any age are read: those that the plan is pinned to grow old.
+    Versions of any age are read: those that the plan is pinned to grow old. The newest is that of now.
     """
     others = {key: value for key, value in read_confs(spark, KEPT_CONFS).items() if key not in confs}
     try:
         for key in others:
             spark.conf.unset(key)
-        with confs_set(spark, {**confs, **AT_ANY_AGE}):
+        with confs_set(spark, {**confs, **AT_ANY_AGE, **of_now(spark)}):
             yield
     finally:
         for key, value in others.items():

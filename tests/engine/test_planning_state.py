@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
@@ -24,6 +25,7 @@ from engine.spark.session_state import KEPT_CONFS
 from engine.sql.parse import parse_script
 from engine.table.commits import commits
 from tests.conftest import own_schema
+from tests.engine.old_versions import directory
 from tests.engine.plans import make_plan
 
 CREATED_HERE = (
@@ -572,3 +574,26 @@ def test_the_schema_that_a_function_tells_is_compared_where_every_name_is_qualif
         assert "the current schema was" in str(raised.value)
     finally:
         spark.sql(f"USE {schema}")
+
+
+def test_a_plan_reads_what_another_driver_committed_however_stale_reads_may_be(session: Any, schema: str) -> None:
+    with session.new_session({"spark.databricks.delta.stalenessLimit": "1h"}) as own:
+        spark = own.spark
+        spark.sql(f"USE {schema}")
+        spark.sql("CREATE TABLE fresh USING delta AS SELECT id, 'old' AS v FROM range(0, 3, 1, 1)")
+        assert spark.table("fresh").count() == 3
+        log = directory(spark, "fresh") / "_delta_log"
+        (added,) = [
+            one["add"]
+            for line in (log / f"{0:020}.json").read_text().splitlines()
+            if "add" in (one := json.loads(line))
+        ]
+        gone = {"path": added["path"], "dataChange": True, "deletionTimestamp": 1}
+        (log / f"{1:020}.json").write_text(json.dumps({"remove": gone}))
+        assert spark.table("fresh").count() == 3, "else this test tests nothing"
+        merge = "MERGE INTO fresh AS t USING (SELECT 1L AS id, 'new' AS v) AS s ON t.id = s.id {}"
+        looked = plan(spark, merge.format("WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"), rows=0)
+        assert (looked.target.version, looked.promise["numTargetRowsInserted"]) == (1, 1)
+        assert apply(spark, looked).kept
+        found = plan_create_table(spark, parse_script("CREATE OR REPLACE TABLE fresh (a INT) USING delta"))
+        assert found.target.version == 2
