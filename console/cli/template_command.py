@@ -125,6 +125,9 @@ def fill(
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
     delete = proposed.delete if given["delete"] is None else given["delete"]
     own, own_columns = ("both tables", in_both) if kind == "cdc" else ("the source", in_source)
+    # rows of one key are alike in its columns: none of them orders the rows
+    sequences = {name: column for name, column in own_columns.items() if name not in map(str.lower, keys)}
+    proposed_sequence = proposed.sequence if proposed.sequence.lower() in sequences else ""
     result = replace(
         proposed,
         key=keys,
@@ -132,7 +135,11 @@ def fill(
             name for name in (*proposed.compared, *proposed.key) if name in proposed.columns and name not in keys
         ),
         sequence=named(
-            "sequence", given["sequence"] or proposed.sequence, own_columns, own, needed=kind in ("cdc", "scd2")
+            "sequence",
+            given["sequence"] or proposed_sequence,
+            sequences,
+            f"{own} beside the key",
+            needed=kind in ("cdc", "scd2"),
         ),
         delete=delete,
         guessed=proposed.guessed and given["delete"] is None,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from engine.expect.target_name import is_table_at
 from engine.merge.source_plan import delta_tables, query_plan
-from engine.model.errors import ENDS_ALL, EngineError
+from engine.model.errors import EngineError
 from engine.sql.names import quote
+from engine.table.table_state import MISSING
 from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def _names(parsed: str) -> Iterator[str]:
 def _reads(spark: SparkSession, name: str, path: str) -> bool:
     try:
         tables = delta_tables(spark, query_plan(spark, "", name))
-        return any(is_table_at(spark, name_parts(one), path) for one in tables)
     except EngineError as error:
-        if error.condition in ENDS_ALL:
-            raise
-        return False  # what cannot be read fails by itself
+        if error.condition in MISSING:
+            return False  # its query says so
+        raise
+    return any(is_table_at(spark, name_parts(one), path) for one in tables)

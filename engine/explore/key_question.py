@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
-from engine.model.counted import count
+from engine.model.counted import count, verb_of
 from engine.model.errors import EngineError, UsageError
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
@@ -138,7 +138,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         wanted = ", ".join(f"{one.target.typed} {'<=>' if one.null_safe else '='} {one.source.typed}" for one in keys)
         raise EngineError(
             "KEY_NOT_UNDERSTOOD",
-            f"ON ties {count(len(keys), 'key')} ({wanted}), and {len(values)} were typed.",
+            f"ON ties {count(len(keys), 'key')} ({wanted}), and {len(values)} {verb_of(len(values), 'were')} typed.",
             "Type a value for each, separated by commas, or a predicate; quote a text that holds a comma.",
         )
     ours = [key.target.text for key in keys]

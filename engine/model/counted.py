@@ -4,6 +4,7 @@ from __future__ import annotations
 
 OF_ONE = {
     "are": "is",
+    "were": "was",
     "have": "has",
     "do": "does",
     "get": "gets",

@@ -94,7 +94,8 @@ HINTS = {
     "INVALID_TYPED_LITERAL": "Correct the literal.",
     "DIVIDE_BY_ZERO": "Use try_divide to have NULL instead, or leave those rows out.",
     "REMAINDER_BY_ZERO": "Use try_mod to have NULL instead, or leave those rows out.",
-    "UNSUPPORTED_FEATURE.TABLE_OPERATION": "Only Delta tables are planned here; a CREATE or REPLACE needs USING delta.",
+    "UNSUPPORTED_FEATURE.TABLE_OPERATION": "Only Delta tables are planned here: a CREATE or REPLACE needs "
+    "USING delta, and takes no constraint, which ALTER TABLE … ADD CONSTRAINT adds.",
     "MERGE_INSERT_VALUE_COUNT_MISMATCH": "Give each column that INSERT names one value.",
     "DATATYPE_MISMATCH": "Cast one of the two to the other's type.",
     "UNRESOLVED_ROUTINE": "Check the function's name.",
@@ -180,8 +181,14 @@ def raise_if_all_ends(error: BaseException) -> None:
 
 def refused_while_planning(text: str, sql: str) -> EngineError:
     """What EXPLAIN prints in place of a plan: an exception's text, with its Java name in front or without it."""
-    chain = [link("", text)]
+    chain = [link("", _once(text.strip()))]
     return _of_client(chain) or as_error(chain, sql, SPARK_ERROR)
+
+
+def _once(text: str) -> str:
+    """The physical plan is made twice for one print, and fails twice."""
+    half = text[: len(text) // 2]
+    return half if text == half * 2 else text
 
 
 def _of_client(chain: Sequence[ChainLink]) -> EngineError | None:

@@ -274,6 +274,8 @@ async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(b
         await operator.sees("5 of 10 tasks")
         await operator.press("x")
         await operator.sees("Nothing was committed: the table's log was asked.")
+        await operator.press("e")
+        await operator.sees("of this text was to be committed: nothing was committed.")
         assert backend.called("cancel") == [(called[2],) for called in backend.called("apply")]
 
 

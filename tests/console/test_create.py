@@ -330,6 +330,10 @@ async def test_a_refused_plan_says_why_and_cannot_be_committed(backend: FakeBack
         operator.create.show_view("preview")
         operator.create.preview.turn_to("promise")
         await operator.sees("Nothing is promised: this cannot be committed.")
+        for view in ("advice", "sql"):
+            operator.create.preview.turn_to(view)
+            await operator.sees("It would be refused, so nothing of it runs.")
+            assert "nothing to advise" not in operator.screen
 
 
 async def test_enter_on_the_open_dialog_creates_nothing_and_ctrl_y_creates(backend: FakeBackend) -> None:

@@ -74,6 +74,12 @@ IN_MERGE = [
     (merge(source="nope s"), "TABLE_OR_VIEW_NOT_FOUND", "`nope` cannot be found", "nope s ON"),
     (merge(set_="v = s.v v"), "PARSE_SYNTAX_ERROR", "Syntax error", "v"),
     ("MERGE INTO p USING s ON p.id = s.id WHEN MATCHED THEN DELETE", "UNSUPPORTED_FEATURE.TABLE_OPERATION", "`p`", ""),
+    (
+        "CREATE TABLE c (id INT, CONSTRAINT positive CHECK (id > 0)) USING delta",
+        "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+        "does not support table constraint",
+        "",
+    ),
     (f"CREATE TABLE c (id INT DEFAULT CAST('x' AS INT)) USING delta {DEFAULTS}", CAST, NO_CAST, "CAST('x' AS INT))"),
     ("CREATE TABLE nosuch.c USING delta AS SELECT nope FROM s", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "`nope`", "nope"),
 ]

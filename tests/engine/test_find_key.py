@@ -178,7 +178,7 @@ def test_values_are_literals_whatever_they_hold(shop: Any) -> None:
     nasty = "x\\' OR TRUE --', 1"
     assert find_key(shop, looked, nasty).rows == ()
     assert one(find_key(shop, looked, "'a', 2")).kind == "matched"
-    with pytest.raises(EngineError, match=r"ON ties 2 keys \(t\.v = s\.v, t\.id = s\.id\), and 1 were typed"):
+    with pytest.raises(EngineError, match=r"ON ties 2 keys \(t\.v = s\.v, t\.id = s\.id\), and 1 was typed"):
         find_key(shop, looked, "a")
     free_source(shop, looked.session.source_view)
 

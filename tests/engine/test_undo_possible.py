@@ -105,7 +105,7 @@ def test_an_old_table_is_taken_back_after_its_property_is_raised(
     found = plan_undo(spark, history.get(outcome.op_id))
     assert tuple(one.name for one in found.raise_retention) == raised
     assert undo_statements(found)[0].startswith(
-        "ALTER TABLE t SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = "
+        f"ALTER TABLE {looked.target.name} SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = "
     )
     with pytest.raises(RefusedError, match="by its age") as refused:
         undo(spark, found, history=history, accept=[LATER_COMMITS])

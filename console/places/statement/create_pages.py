@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from console.places.statement.plan_pages import around_it, no_promise, refusal, remarks
+from console.places.statement.plan_pages import around_it, how_it_runs, no_promise, refusal, remarks
 from console.widgets.page import Column, Full, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import create_sentences as sentences
 from console.words.format import count, duration, number
@@ -110,11 +110,11 @@ def promise_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
 
 
 def advice_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
-    return Page(remarks(plan.warnings, (), glyphs))
+    return Page(remarks(plan, (), glyphs))
 
 
 def sql_page(plan: CreatePlan, _glyphs: Glyphs) -> Page:
-    head: list[Paragraph] = [sentence("This runs as typed.")]
+    head: list[Paragraph] = [sentence(how_it_runs(plan))]
     head += around_it(plan.statement)
     known: list[tuple[str, str]] = [("Delta's method", plan.handler)] if plan.refused is None else []
     source = plan.source

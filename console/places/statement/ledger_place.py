@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from console.places.statement.commit_pane import NOT_COMMITTED
 from console.places.statement.steps_place import EVER, RECENT, StepsPlace, newest_of
 from console.words import outcome_sentences, undo_sentences
 from console.words.format import short_id
@@ -68,6 +69,9 @@ class LedgerPlace(StepsPlace):
         names keys: ``what`` may name a table."""
         if not self.is_edited:
             self.pane.say(what + self.with_keys(how_on))
+
+    def _tell_of_failed(self, plan: AnyPlan, became: str) -> None:
+        self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was to be committed: {became}.")
 
     @override
     def ledger_changed(self) -> None:
@@ -148,6 +152,10 @@ class LedgerPlace(StepsPlace):
             if newest != self.became:
                 self.became = newest
                 self.commit_pane.show_failure(plan, failure, newest)
+                if newest is not None and newest.status in NOT_COMMITTED:
+                    self._tell_of_failed(plan, "nothing was committed")
+                elif newest is not None and newest.status == "applied":
+                    self._tell_of_failed(plan, f"it is committed, as v{newest.version}")
 
         self.ask(
             "settled",

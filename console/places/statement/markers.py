@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
+_GAP = r"(?:\s|/\*(?s:.*?)\*/|--[^\n]*\n)+"
+"""Blanks and comments."""
+_TARGET = re.compile(rf"\bMERGE{_GAP}(?:WITH{_GAP}SCHEMA{_GAP}EVOLUTION{_GAP})?INTO{_GAP}([^\s()]+)", re.IGNORECASE)
 
 
 def markers_of(sql: str) -> tuple[str, ...] | None:

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from engine.model.create_values import CreateStatement
     from engine.model.expectation import ExpectationResult
     from engine.model.plan import Plan, Refused, Remark, Sample, Statement
+    from engine.model.plans import AnyPlan
     from engine.model.value import Cells
 
 Build = Callable[["Plan", Glyphs], Page]
 BAR_WIDTH = 30
+REFUSED = "It would be refused, so nothing of it runs."
 
 
 def files_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -240,7 +242,7 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
-    return Page(remarks(plan.warnings, plan_summary.advice(plan), glyphs))
+    return Page(remarks(plan, plan_summary.advice(plan), glyphs))
 
 
 def expectations_page(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Page:
@@ -259,26 +261,33 @@ def expectation_line(one: ExpectationResult, glyphs: Glyphs) -> Paragraph:
     return signed(sign, style, expectation_sentences.sentence(one))
 
 
-def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs) -> Head:
+def remarks(plan: AnyPlan, advice: Sequence[Remark], glyphs: Glyphs) -> Head:
     """Warnings and advice in full, each with its evidence."""
     head: list[Paragraph] = []
-    errors, others = plan_summary.by_severity(warnings)
+    errors, others = plan_summary.by_severity(plan.warnings)
     for remark in errors:
         head += _remark(remark, f"{glyphs.error} error", "$text-error")
     for remark in others:
         head += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
     for remark in advice:
         head += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")
+    if not head and plan.refused is not None:
+        return (sentence(f"{REFUSED} Why, and what to do, stands above.", "$foreground-muted"),)
     return tuple(head) or (signed(glyphs.ok, "$text-success", "No warning codes, and nothing to advise."),)
 
 
+def how_it_runs(plan: AnyPlan) -> str:
+    """Whether the text runs as it is typed."""
+    if plan.refused is not None:
+        return REFUSED
+    if plan.kind == "merge" and plan.splices:
+        return f"{count(len(plan.splices), 'change')} to the text as typed, checked by Spark:"
+    return "This runs as typed."
+
+
 def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
-    head: list[Paragraph] = []
-    if plan.splices:
-        head.append(sentence(f"{count(len(plan.splices), 'change')} to the text as typed, checked by Spark:"))
-    else:
-        head.append(sentence("This runs as typed."))
-    for splice in plan.splices:
+    head = [sentence(how_it_runs(plan))]
+    for splice in plan.splices if plan.refused is None else ():
         old = plan_summary.sql_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
         new = plan_summary.sql_line(splice.text)
         head.append(signed(glyphs.points_to, "$text-primary", f"{old} {glyphs.becomes} {new} ({splice.why})"))

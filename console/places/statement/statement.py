@@ -290,7 +290,7 @@ class StatementPlace(LedgerPlace):
         self.failed = plan, failure
         self.commit_pane.show_failure(plan, failure, wrote=wrote.is_set())
         became = "the History place says what became of it" if wrote.is_set() else "nothing was committed"
-        self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was to be committed: {became}.")
+        self._tell_of_failed(plan, became)
         if failure.stale and failure.condition.startswith(STALE_FOR_GOOD):
             self.stale = f"{failure.message} {failure.hint}".strip()
             self.preview.plan_became(self.stale)

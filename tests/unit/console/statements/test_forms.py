@@ -178,15 +178,24 @@ def test_a_feed_without_deletions_is_one_whose_condition_is_empty() -> None:
         ("cdc", {}, "--deleted is missing"),
         (
             "cdc",
+            {"sequence": "id"},
+            "id is no column of both tables beside the key: name the one that is meant with --",
+        ),
+        (
+            "cdc",
             {"sequence": "op", "deleted": "gone"},
-            "op is no column of both tables: name the one that is meant with --sequence (Id, part, v, Seq).",
+            "op is no column of both tables beside the key: name the one that is meant with --sequence (part, v, Seq).",
         ),
         (
             "cdc",
             {"deleted": "v"},
             "v is no column of the target with the type BOOLEAN: name the one that is meant with --deleted",
         ),
-        ("scd2", {"sequence": "no"}, "no is no column of the source: name the one that is meant with --sequence"),
+        (
+            "scd2",
+            {"sequence": "no"},
+            "no is no column of the source beside the key: name the one that is meant with --sequence",
+        ),
         ("scd2", {"until": "op"}, "op is no column of the target: name the one that is meant with --to"),
         (
             "scd2",

@@ -65,7 +65,7 @@ def test_a_value_that_is_not_of_the_type_of_its_column_is_refused_in_one_sentenc
 
 
 def test_the_keys_that_are_wanted_are_told_as_on_ties_them(merge: Any) -> None:
-    with pytest.raises(EngineError, match=r"ON ties 2 keys \(t\.id = s\.id, t\.day <=> s\.day\), and 1 were typed"):
+    with pytest.raises(EngineError, match=r"ON ties 2 keys \(t\.id = s\.id, t\.day <=> s\.day\), and 1 was typed"):
         key_question.ask_for(Casting(), merge, SOURCE, "5")  # type: ignore[arg-type]
 
 

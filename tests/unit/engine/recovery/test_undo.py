@@ -18,7 +18,9 @@ from engine.recovery import undo_drop
 from engine.spark.session_state import Whereabouts
 from engine.table.commits import Commit
 
-SPARK: Any = SimpleNamespace(addTag=lambda _: None, removeTag=lambda _: None)
+SPARK: Any = SimpleNamespace(
+    addTag=lambda _: None, removeTag=lambda _: None, conf=SimpleNamespace(get=lambda _, default: default)
+)
 RESTORE = UndoPlan(undo_id="u", op_id="merge", table="db.t", path="/t", table_id="id", version=5, to_version=4)
 
 
