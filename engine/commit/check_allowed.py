@@ -38,9 +38,11 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
     if missing := [one for one in to_accept(plan) if one.code not in accept]:
         # with those that were given: the command as a whole is what is typed again
         options = dict.fromkeys(f"--accept {one.code}" for one in to_accept(plan))
+        # each, for the options accept all of them
+        others = (f"[{one.condition}] {one.sentence}" for one in missing[1:])
         raise RefusedError(
             missing[0].condition,
-            missing[0].sentence,
+            " ".join((missing[0].sentence, *others)),
             f"If that is what you want, apply with {' '.join(options)}.",
         )
 

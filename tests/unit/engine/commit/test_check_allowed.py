@@ -76,6 +76,18 @@ def test_the_advice_repeats_what_was_accepted_already() -> None:
     assert "--accept expect:few --accept expect:keys" in caught.value.hint
 
 
+def test_all_that_the_options_accept_is_said() -> None:
+    few, keys = (
+        ExpectationResult(name=name, kind="rows", status="fail", severity="error", sentence=f"It is about {name}.")
+        for name in ("few", "keys")
+    )
+    moves = Remark(code="SOURCE_MOVES", sentence="The source moves.", severity="error")
+    with pytest.raises(RefusedError) as caught:
+        refuse(make_plan(warnings=(moves,), expectations=(few, keys)), ["expect:few"])
+    assert caught.value.condition == "SOURCE_MOVES"
+    assert caught.value.message == "The source moves. [EXPECTATION_FAILS] keys: It is about keys."
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("few", "few: rows: 64 is above the most, 60."), ("rows", "rows: 64 is above the most, 60.")]
 )
