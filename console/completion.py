@@ -28,6 +28,7 @@ _NO_ALIAS = "|".join((*KEYWORDS, "ON", "AS"))
 _RELATION = re.compile(
     rf"\b(?:INTO|USING|FROM|JOIN)\s+({_NAME})(?:\s+(?:AS\s+)?(?!(?:{_NO_ALIAS})\b)({_PART}))?", re.IGNORECASE
 )
+_USE = re.compile(rf"(?:^|;)\s*USE\s+(?!CATALOG\b)(?:(?:SCHEMA|DATABASE|NAMESPACE)\s+)?({_NAME})\s*;", re.IGNORECASE)
 _AFTER_RELATION = re.compile(r"\b(?:INTO|USING|FROM|JOIN|TABLE)\s+$", re.IGNORECASE)
 _TYPED = re.compile(rf"((?:{_PART}\.)*)([A-Za-z_]\w*)?$")
 # a quoted name, kept whole; comments and strings: one that is not closed reaches to the end
@@ -39,12 +40,29 @@ ColumnsOf = Callable[[str], Sequence[str]]
 
 
 def relations(sql: str) -> dict[str, str]:
-    """The tables that a statement names, by their alias or, without one, by their last part."""
+    """The tables that a statement names, by their alias or, without one, by their last part; each as a session knows
+    it that has not run the USE before the statement."""
     names = {}
-    for match in _RELATION.finditer(_OPAQUE.sub(lambda found: found[1] or " ", sql)):
+    readable = _readable(sql)
+    for match in _RELATION.finditer(readable):
         name, alias = match.groups()
-        names[(alias or name.rpartition(".")[2]).lower()] = name
+        names[(alias or name.rpartition(".")[2]).lower()] = _behind_use(readable, name)
     return names
+
+
+def behind_use(sql: str, name: str) -> str:
+    """A table that ``sql`` names, in the same way."""
+    return _behind_use(_readable(sql), name)
+
+
+def _readable(sql: str) -> str:
+    """A text without its comments and strings."""
+    return _OPAQUE.sub(lambda found: found[1] or " ", sql)
+
+
+def _behind_use(readable: str, name: str) -> str:
+    schemas = _USE.findall(readable) if re.fullmatch(_PART, name) else []
+    return f"{schemas[-1]}.{name}" if schemas else name
 
 
 def completions(before: str, after: str, tables: Sequence[str], columns_of: ColumnsOf) -> tuple[str, list[str]]:

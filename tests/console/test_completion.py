@@ -56,4 +56,7 @@ def test_nothing_is_offered_in_the_middle_of_a_word() -> None:
 
 def test_the_tables_of_a_statement_and_their_aliases() -> None:
     assert relations("MERGE INTO a.b AS t USING `c d`.e ON x") == {"t": "a.b", "e": "`c d`.e"}
+    before = "/* USE x; */ use schema Shop;\nSET a = 'USE y;'; "
+    assert relations(f"{before}MERGE INTO b USING c.d ON x") == {"b": "Shop.b", "d": "c.d"}
+    assert relations("USE CATALOG c; MERGE INTO b USING d") == {"b": "b", "d": "d"}
     assert relations("merge into b using (select * from c join d as x) s") == {"b": "b", "c": "c", "x": "d"}

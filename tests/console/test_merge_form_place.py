@@ -458,6 +458,18 @@ async def test_space_keeps_the_choice_that_an_arrow_went_to_and_enter_takes_the_
         assert text(operator).endswith("WHEN NOT MATCHED BY SOURCE THEN DELETE\n-- the end\n")
 
 
+async def test_columns_are_offered_of_the_table_that_use_gives(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(
+            operator, "USE shop;\nMERGE INTO orders AS t USING shop.feed AS s ON t.id = s.id WHEN MATCHED THEN DELETE"
+        )
+        await operator.press("escape", "a")
+        await operator.sees("New clause")
+        asked = {name for (name,) in backend.called("table_columns")}
+        assert "shop.orders" in asked
+        assert "orders" not in asked
+
+
 async def test_another_choice_keeps_the_expressions_that_are_typed(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await form_of(operator, OWN)

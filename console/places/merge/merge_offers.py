@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from console.completion import behind_use
 from console.dialogs.pick import Choice, PickDialog
 from console.places.merge.propose import (
     LISTING,
@@ -109,7 +110,8 @@ def _columns(place: StatementPlace, form: MergeForm, known: Sides, clause: FormC
     source = form.source_name or "s"
     lacking = known.missing
     if known.source is None:
-        lacking = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
+        known_as = behind_use(place.pane.text, form.target)
+        lacking = tuple(column.name for column in place.console_app.catalog.known_columns(known_as) or ())
     columns = [(name, f"{source}.{quoted(name)}") for name in known.common] + [(name, "") for name in lacking]
     target = Side(TARGET, (unquoted(form.target_name),), bool(form.target_alias), tuple(name for name, _ in columns))
     is_set = {column_set(column, target) for column, _ in clause.assignments} if clause is not None else set()
@@ -128,6 +130,7 @@ def _open_with_sides(
     """Open a dialog as soon as both tables' columns are known; without Spark, with the columns known before."""
     catalog = place.console_app.catalog
     target, source = names
+    known_as = [behind_use(place.pane.text, name) for name in names]
 
     def made(columns: Sequence[Column], of_source: Sequence[Column]) -> Sides:
         if not columns:
@@ -141,13 +144,13 @@ def _open_with_sides(
             dialog.must_be_read = late
             place.app.push_screen(dialog, taken)
 
-    known = [catalog.known_columns(name) for name in names]
+    known = [catalog.known_columns(name) for name in known_as]
     if all(known) or place.console_app.status.spark != "warm":
         open_dialog(made(known[0] or (), known[1] or ()), late=False)
         return
 
     def look() -> Sides:
-        columns, of_source = map(catalog.try_columns, names)
+        columns, of_source = map(catalog.try_columns, known_as)
         return made(columns, of_source)
 
     place.ask_here("sides", look, open_dialog, place.unless_covered(lambda _: open_dialog(Sides(target=target))))
