@@ -70,8 +70,14 @@ FAMILIES_WITHOUT_MEANING = tuple(
         *("sql.thriftserver", "sql.ui", "sql.window"),
     )
 )
+WITH_MEANING = frozenset(
+    f"spark.sql.optimizer.decorrelate{kind}SubqueryLegacyIncorrectCountHandling.enabled" for kind in ("", "Exists")
+)
+"""Those of a family without meaning that have one: a count(*) of no rows is NULL or 0 by them."""
 
 
 def has_meaning(key: str) -> bool:
     """Whether a conf, where it is set, may change what a statement does."""
+    if key in WITH_MEANING:
+        return True
     return key.startswith(MEANINGFUL) and key not in WITHOUT_MEANING and not key.startswith(FAMILIES_WITHOUT_MEANING)

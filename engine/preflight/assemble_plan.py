@@ -15,7 +15,7 @@ from engine.preflight.advice import advice_of, warnings_of
 from engine.preflight.findings import Findings
 from engine.preflight.generated_column_advice import generated_predicate
 from engine.preflight.log_store_warning import log_store_warnings
-from engine.preflight.untested_engines import ROWS_ALONE, is_tested, rows_alone, untested_engines
+from engine.preflight.untested_engines import ROWS_ALONE, is_tested, rows_alone, untested_confs, untested_engines
 from engine.preflight.written_times import time_warnings
 from engine.spark.clock import Clock
 from engine.spark.engine_versions import engine_versions
@@ -72,6 +72,7 @@ def assemble_plan(
         refused=findings.refused,
         warnings=(
             *untested_engines(versions, ROWS_ALONE),
+            *untested_confs(basis.state),
             *warnings_of(findings),
             *time_warnings(findings, versions.spark),
             *log_store_warnings(spark, table.path),

@@ -540,6 +540,8 @@ def test_names_of_a_stranger_reach_no_statement(state: dict[str, Any]) -> None:
 def test_only_confs_with_a_meaning_are_compared() -> None:
     assert has_meaning("spark.sql.parser.escapedStringLiterals")
     assert has_meaning("spark.databricks.delta.merge.materializeSource")
+    assert has_meaning("spark.sql.optimizer.decorrelateSubqueryLegacyIncorrectCountHandling.enabled")
+    assert not has_meaning("spark.sql.optimizer.maxIterations")
     assert not has_meaning("spark.sql.shuffle.partitions")
     assert not has_meaning("spark.sql.codegen.factoryMode")
     assert not has_meaning("spark.sql.sources.parallelPartitionDiscovery.parallelism")
