@@ -41,6 +41,10 @@ async def test_a_key_shows_the_clause_that_takes_its_row_and_the_row_before_and_
         )
         plan_id, typed, _ = backend.called("find_key")[0]
         assert (plan_id, typed) == (samples.a_plan().plan_id, "10001")
+        await operator.press("y")
+        await operator.sees("Copied the key as text.")
+        assert "updated by clause 2: in the source and the target" in operator.app.clipboard
+        assert "paid → shipped" in operator.app.clipboard
 
 
 async def test_a_clause_behind_the_one_that_takes_the_row_is_said_to_be_not_asked(backend: FakeBackend) -> None:

@@ -13,6 +13,7 @@ from console.drafts import Draft, DraftStore
 from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file, typed_path
 from console.words.format import elide_end, local_time
 from console.words.glyphs import Glyphs
+from console.words.outcome_sentences import without_commit
 from console.words.plan_summary import sql_line
 from console.words.visible import table_name
 
@@ -107,14 +108,18 @@ def recent_choices(operations: list[Operation], glyphs: Glyphs) -> list[Choice]:
         Choice(
             f"operation {one.op_id}",
             f"{table_name(one.table)}  {local_time(one.started_at, seconds=False)}",
-            f"{one.status}  {elide_end(_source(sql_line(one.sql)), SOURCE_WIDTH, glyphs.ellipsis)}",
+            f"{_became(one)}  {elide_end(_source(sql_line(one.sql)), SOURCE_WIDTH, glyphs.ellipsis)}",
         )
         for one in list(newest.values())[:SHOWN_RECENT]
     ]
 
 
+def _became(one: Operation) -> str:
+    return without_commit(one) if one.committed_nothing else one.status
+
+
 def _source(sql: str) -> str:
-    using = re.search(r"\bUSING\b\s*(.*?)(?:\bON\b|$)", sql, re.IGNORECASE | re.DOTALL)
+    using = re.search(r"\bMERGE\b.*?\bUSING\b\s*(.*?)(?:\bON\b|$)", sql, re.IGNORECASE | re.DOTALL)
     return using[1].rstrip() if using else sql
 
 

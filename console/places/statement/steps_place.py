@@ -16,7 +16,7 @@ from console.drafts import Draft
 from console.places.place import Place
 from console.places.statement.commit_pane import CommitPane
 from console.places.statement.markers import markers_of
-from console.places.statement.preview import Preview
+from console.places.statement.preview import OF_ONE_PLAN, Preview
 from console.places.statement.statement_editor import ComposePane
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
@@ -238,6 +238,8 @@ class StepsPlace(Place):
             self.copy(self.pane.text, "the SQL")
         elif self.view == "commit":
             self.copy(page_text(self.commit_pane.page.page), "the commit as text")
+        elif self.preview.view in OF_ONE_PLAN:
+            self.copy(page_text(self.preview.page.page), f"the {self.preview.view} as text")
         else:
             self.copy(plan_summary.as_text(self.plan, self.console_app.glyphs), "the plan as text")
 

@@ -248,6 +248,9 @@ def test_a_source_that_is_cut_in_the_list_of_recent_merges_says_so() -> None:
         for source in (query, "feed s")
     ]
     assert found == ["applied  (SELECT customer_id, name, country, 'gold' AS tier FROM dem…", "applied  feed s"]
+    setup = "CREATE TEMPORARY VIEW feed USING csv ON x; "
+    no_commit = an_operation(sql=f"{setup}MERGE INTO t USING feed s ON true", version=None)
+    assert recent_choices([no_commit], UNICODE)[0].detail == "no commit  feed s"
 
 
 def test_an_answer_that_was_lost_after_nothing_was_committed_tells_no_commit() -> None:
