@@ -118,7 +118,7 @@ def fill(
         reason = (
             f"{value} is no column of {where}: name the one that is meant with --{option}"
             if value
-            else f"--{option} is missing"
+            else f"--{option} is missing, a column of {where}"
         )
         raise click.UsageError(f"{reason} ({', '.join(columns.values()) or 'there is none'}).")
 

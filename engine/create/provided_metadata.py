@@ -26,6 +26,7 @@ from engine.model.plan import Refused
 from engine.spark.confs import is_on, read_confs
 from engine.spark.input_files import files_of_query
 from engine.spark.schema import schema_of
+from engine.sql.char_types import as_declared
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -160,7 +161,7 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         columns.append(
             StateColumn(
                 name=column.name,
-                type=f"{(char[1] or char[2]).lower()}({char[3]})" if char else known.dataType.simpleString(),
+                type=f"{(char[1] or char[2]).lower()}({char[3]})" if char else as_declared(known.dataType),
                 nullable=column.nullable,
                 comment=column.comment,
                 default=column.default,

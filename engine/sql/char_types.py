@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.sql.names import quote, string
+from engine.sql.names import quote, quoted_if_needed, string
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField
@@ -19,8 +19,22 @@ LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
 
 
 def declared_type(field: StructField) -> str:
-    """The field's type as Spark prints it, CHAR and VARCHAR as declared."""
-    return str((field.metadata or {}).get(RAW_TYPE) or field.dataType.simpleString())
+    """The field's type as it is declared, with its CHAR and VARCHAR."""
+    return as_declared(raw_type(field) or field.dataType)
+
+
+def as_declared(type_: DataType) -> str:
+    """A type as Spark prints it, but the names of fields quoted that SQL takes in no other way."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(type_, StructType):
+        fields = (f"{quoted_if_needed(one.name)}:{as_declared(one.dataType)}" for one in type_.fields)
+        return f"struct<{','.join(fields)}>"
+    if isinstance(type_, ArrayType):
+        return f"array<{as_declared(type_.elementType)}>"
+    if isinstance(type_, MapType):
+        return f"map<{as_declared(type_.keyType)},{as_declared(type_.valueType)}>"
+    return type_.simpleString()
 
 
 def is_char(type_: str) -> bool:

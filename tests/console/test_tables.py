@@ -9,6 +9,7 @@ import pytest
 from textual.widgets import Input
 
 from console.places.statement.export import as_csv, as_json
+from console.places.tables.favourites import change_marks, load_marks
 from console.places.tables.scan_page import scan_page
 from console.places.tables.statistics_page import ordering, statistics_page
 from console.places.tables.table_pages import files_page, properties_page, versions_page, versions_table
@@ -402,6 +403,23 @@ async def test_favourites_and_what_was_opened_lately_are_listed_first_on_another
         await operator.sees("favourites (1)", "recent (1)", "sales.orders")
         await operator.press("down", "enter")
         await operator.sees("sales.orders · v41")
+
+
+async def test_favourites_of_two_consoles_over_one_home_are_kept(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS)
+        # another console marks one meanwhile
+        change_marks(
+            backend.home, [lambda marks: marks.with_favourite("sales.theirs", True).with_opened("sales.theirs")]
+        )
+        await operator.press("f")
+        await operator.sees("sales.orders is now a favourite.")
+        await operator.until(lambda: "sales.orders" in load_marks(backend.home).favourites)
+        assert load_marks(backend.home).favourites == ("sales.theirs", "sales.orders")
+        await operator.press("f")
+        await operator.until(lambda: load_marks(backend.home).favourites == ("sales.theirs",))
+        assert "sales.theirs" in load_marks(backend.home).recent
 
 
 async def test_favourites_that_cannot_be_read_are_none(backend: FakeBackend) -> None:

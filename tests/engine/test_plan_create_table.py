@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pyspark.errors import PySparkException
 
+from console.statements.table_form import like, to_sql
 from engine import History, apply
 from engine.commit.policy import Policy, broken_rules
 from engine.create.data_frame_write import write_data_frame
@@ -24,6 +25,7 @@ from engine.recovery.undo import plan_undo
 from engine.spark.confs import confs_set
 from engine.spark.spark_errors import translate
 from engine.sql.parse_create import parse_create
+from engine.table.table_state import delta_table_now
 from tests.engine.creates import EVERY
 from tests.engine.creates.case import COUNTED, COUNTING, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
 from tests.engine.some import every_nth, some
@@ -418,6 +420,19 @@ def test_a_plan_is_applied_once_and_recorded(spark: Any, schema: str, tmp_path: 
     detail = history.get(outcome.op_id)
     assert (detail.operation.kind, detail.plan, detail.outcome) == ("create_table", found, outcome)
     assert sorted(row[0] for row in spark.sql("SELECT id FROM t").collect()) == [2, 3]
+
+
+def test_a_table_like_one_with_odd_names_inside_is_made_as_planned(spark: Any, schema: str) -> None:
+    spark.sql(
+        "CREATE TABLE odd (`a b` INT, s STRUCT<`b c`: STRING, d: ARRAY<STRUCT<`e,f`: INT>>>, m MAP<STRING, DATE>) "
+        "USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    )
+    there = delta_table_now(spark, "odd")
+    assert there is not None
+    found = plan(spark, to_sql(like("odd_like", there.state)))
+    assert found.refused is None
+    assert apply(spark, found).kept
+    assert spark.table("odd_like").schema.simpleString() == spark.table("odd").schema.simpleString()
 
 
 def test_a_replace_without_a_query_is_applied_once(spark: Any, schema: str) -> None:

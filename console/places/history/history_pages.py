@@ -72,12 +72,16 @@ def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]
     if by not in GROUPINGS[1:]:
         return list(operations)
     groups: dict[str, list[Operation]] = {}
+    names: dict[str, str] = {}
     for one in operations:
         name = table_name(one.table) if by == "table" else local_time(one.started_at)[:10]
-        groups.setdefault(name, []).append(one)
+        # the case of a path means something, that of a name does not
+        key = name if "`" in name else name.lower()
+        groups.setdefault(key, []).append(one)
+        names.setdefault(key, name)
     listed: list[Operation | Group] = []
-    for name, found in groups.items():
-        listed += [Group(name, tuple(found)), *found]
+    for key, found in groups.items():
+        listed += [Group(names[key], tuple(found)), *found]
     return listed
 
 

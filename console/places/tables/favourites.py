@@ -1,12 +1,16 @@
-"""Favourite tables and those opened lately, in ``<home>/tables.json``. A file that cannot be read is an empty one."""
+"""Favourite tables and those opened lately, in ``<home>/tables.json``. A file that cannot be read is an empty one.
+
+Several consoles share it: each reads it anew, and puts its own changes into what the others have written.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from engine.files import write_private
+from engine.files import locked, write_private
 
 RECENT = 8
 
@@ -21,10 +25,15 @@ class TableMarks:
     def with_opened(self, name: str) -> TableMarks:
         return replace(self, recent=(name, *(one for one in self.recent if one != name))[:RECENT])
 
-    def with_toggled(self, name: str) -> TableMarks:
-        if name in self.favourites:
-            return replace(self, favourites=tuple(one for one in self.favourites if one != name))
-        return replace(self, favourites=(*self.favourites, name))
+    def with_favourite(self, name: str, wanted: bool) -> TableMarks:
+        others = tuple(one for one in self.favourites if one != name)
+        if wanted:
+            return self if name in self.favourites else replace(self, favourites=(*others, name))
+        return replace(self, favourites=others)
+
+
+Change = Callable[[TableMarks], TableMarks]
+"""Made again, it changes nothing more."""
 
 
 def load_marks(home: Path) -> TableMarks:
@@ -35,7 +44,16 @@ def load_marks(home: Path) -> TableMarks:
         return TableMarks()
 
 
-def save_marks(home: Path, marks: TableMarks) -> None:
-    """Raises OSError."""
+def changed(marks: TableMarks, changes: Sequence[Change]) -> TableMarks:
+    for change in changes:
+        marks = change(marks)
+    return marks
+
+
+def change_marks(home: Path, changes: Sequence[Change]) -> TableMarks:
+    """Make the changes in the file. Raises OSError."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(home / "tables.json", json.dumps(asdict(marks), indent=1), durable=True)
+    with locked(home / "tables.json.lock"):
+        marks = changed(load_marks(home), changes)
+        write_private(home / "tables.json", json.dumps(asdict(marks), indent=1), durable=True)
+    return marks

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places.tables.favourites import TableMarks, load_marks, save_marks
+from console.places.tables.favourites import Change, TableMarks, change_marks, changed, load_marks
 from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
 
@@ -46,6 +46,7 @@ class TableList(Vertical, Asking):
         self.not_opened = ""
         """The directory that was typed last and is not shown, to be mended."""
         self.marks = TableMarks()
+        self._unsaved: tuple[Change, ...] = ()
         self._favourites = Group("favourites", expanded=True)
         self._recent = Group("recent", expanded=True)
 
@@ -176,21 +177,28 @@ class TableList(Vertical, Asking):
 
     def opened(self, name: str) -> None:
         """Remember that a table was opened."""
-        self._save(self.marks.with_opened(name))
+        self._change(lambda marks: marks.with_opened(name))
 
     def toggle_favourite(self, name: str) -> bool:
         """Whether it is one now."""
-        self._save(self.marks.with_toggled(name))
+        wanted = name not in self.marks.favourites
+        self._change(lambda marks: marks.with_favourite(name, wanted))
         self._mark()
         self._draw()
-        return name in self.marks.favourites
+        return wanted
 
-    def _save(self, marks: TableMarks) -> None:
-        self.marks = marks
+    def _change(self, change: Change) -> None:
+        self.marks = change(self.marks)
+        self._unsaved = changes = (*self._unsaved, change)
+
+        def saved(marks: TableMarks) -> None:
+            self._unsaved = self._unsaved[len(changes) :]
+            self.marks = changed(marks, self._unsaved)
+
         self.ask(
             "marks",
-            lambda: save_marks(self.console_app.home, marks),
-            lambda _: None,
+            lambda: change_marks(self.console_app.home, changes),
+            saved,
             lambda failure: self.notify(f"Favourites could not be saved: {failure.message}", severity="warning"),
         )
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from console.places.history.history_pages import LIMIT, detail_page, grouped, list_page, matches, sql_page
+from console.places.history.history_pages import LIMIT, Group, detail_page, grouped, list_page, matches, sql_page
 from console.places.merge.saved import recent_choices
 from console.places.plan_diff import before_page
 from console.places.statement.commit_pane import _what_now
@@ -166,6 +166,12 @@ def test_an_apply_that_committed_nothing_is_no_commit_and_has_no_undo() -> None:
         assert wrong not in shown
     listed = grouped([one, an_operation(op_id="other")], "table")
     assert "1 no commit · 1 applied" in text(list_page(listed, {}, 2, UNICODE, "table"))
+
+
+def test_a_group_is_of_one_table_however_its_name_was_typed() -> None:
+    typed = ("demo.Wide", "demo.wide", "delta.`/Data/x`", "delta.`/data/x`")
+    listed = grouped([an_operation(op_id=name, table=name) for name in typed], "table")
+    assert [one.name for one in listed if isinstance(one, Group)] == ["demo.Wide", "delta.`/Data/x`", "delta.`/data/x`"]
 
 
 def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import types as t
 
-from engine.sql.char_types import RAW_TYPE, fits, lengths, padded, raw_type
+from engine.sql.char_types import RAW_TYPE, declared_type, fits, lengths, padded, raw_type
 
 
 def field(known: t.DataType, raw: str | None) -> t.StructField:
@@ -92,3 +92,18 @@ def test_a_read_fills_each_char_up_with_blanks(known: t.DataType, raw: str, show
     found = raw_type(field(known, raw))
     assert found is not None
     assert padded("x", found) == shown
+
+
+@pytest.mark.parametrize(
+    ("known", "raw", "declared"),
+    [
+        (S, None, "string"),
+        (S, "varchar(10)", "varchar(10)"),
+        (STRUCT, None, "struct<`a b`:string,n:int,v:string>"),
+        (STRUCT, "struct<a b:char(1),n:int,v:varchar(2)>", "struct<`a b`:char(1),n:int,v:varchar(2)>"),
+        (t.ArrayType(t.MapType(S, STRUCT)), None, "array<map<string,struct<`a b`:string,n:int,v:string>>>"),
+        (t.DecimalType(12, 2), None, "decimal(12,2)"),
+    ],
+)
+def test_a_declared_type_is_one_that_sql_takes(known: t.DataType, raw: str | None, declared: str) -> None:
+    assert declared_type(field(known, raw)) == declared
