@@ -306,7 +306,7 @@ async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: Fa
         await operator.sees("Nothing is promised: this cannot be committed.")
         assert "compared with the commit" not in operator.screen
         operator.merge.preview.turn_to("advice")
-        await operator.sees("nothing to advise")
+        await operator.sees("It would be refused, so nothing of it runs.")
         assert "REWRITE_AMPLIFICATION" not in operator.screen
 
 
