@@ -79,7 +79,7 @@ def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Tab
             if name := read_by(spark, parsed, path):
                 raise one.error(
                     "EXPECTATION_READS_TARGET",
-                    f"its SQL reads {name}, which has no row of the MERGE before the commit: read after or before.",
+                    f"its SQL reads {name}; a plan has the target without the rows of the MERGE: read after or before.",
                 )
 
 

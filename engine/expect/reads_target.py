@@ -9,32 +9,55 @@ from typing import TYPE_CHECKING, Final
 from engine.expect.target_name import is_table_at
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.model.errors import EngineError
-from engine.sql.names import quote
+from engine.spark.explain import Node, tree
+from engine.spark.not_understood import not_understood
+from engine.sql.names import ABSOLUTE, quote
 from engine.table.table_state import MISSING
 from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-RELATIONS: Final = ("before", "after", "changes", "source")
+RELATIONS: Final = frozenset(("before", "after", "changes", "source"))
 """The names that an expectation's SQL reads the rows of a MERGE by."""
-NAMED: Final = re.compile(r"'UnresolvedRelation \[([^\]]*)\]")
-WITH: Final = re.compile(r"CTE \[([^\]]*)\]")
-AT_A_VERSION: Final = "RelationTimeTravel"
+# a version stands around it in the same line: RelationTimeTravel
+NAMED: Final = re.compile(r"'UnresolvedRelation \[(.*)\], \[.*\], (?:true|false)", re.DOTALL)
+WITH: Final = re.compile(r"CTE \[(.*)\]", re.DOTALL)
+COMPUTED: Final = "a table by a computed IDENTIFIER"
 
 
 def read_by(spark: SparkSession, parsed: str, path: str) -> str | None:
     """The name by which a query, as Spark has ``parsed`` it, reads the table at ``path``, be it through a view; None if
-    by none. One that says the version means that one."""
-    return next((name for name in _names(parsed) if _reads(spark, name, path)), None)
+    by none. One that says the version means that one; a name that is computed may be any."""
+    root = tree(parsed)
+    if root is None:
+        raise not_understood(parsed, "a plan")
+    return next((name for name in _names(root, RELATIONS) if name == COMPUTED or _reads(spark, name, path)), None)
 
 
-def _names(parsed: str) -> Iterator[str]:
-    known = {*RELATIONS, *(name.lower() for found in WITH.findall(parsed) for name in found.split(", "))}
-    for line in parsed.splitlines():
-        found = NAMED.search(line)
-        if found and AT_A_VERSION not in line and found[1].lower() not in known:
-            yield ".".join(map(quote, found[1].split(", ")))
+def _names(node: Node, known: frozenset[str]) -> Iterator[str]:
+    """The tables that are named below ``node``, as SQL; ``known`` are the names that stand for queries there."""
+    named, queries = NAMED.fullmatch(node.text), WITH.fullmatch(node.text)
+    if named and named[1].lower() not in known:
+        yield ".".join(map(quote, _parts(named[1])))
+    if node.name == "PlanWithUnresolvedIdentifier":
+        yield COMPUTED
+    if queries is None:
+        below = (*node.children, *node.subqueries)
+    else:
+        # each knows those before it, and not itself
+        for name, query in zip(queries[1].split(", "), node.subqueries, strict=False):
+            yield from _names(query, known)
+            known |= {name.lower()}
+        below = node.children
+    for one in below:
+        yield from _names(one, known)
+
+
+def _parts(printed: str) -> list[str]:
+    """The parts of a name as it is printed, bare: a path may hold commas."""
+    first, _, rest = printed.partition(", ")
+    return [first, rest] if ABSOLUTE.match(rest) else printed.split(", ")
 
 
 def _reads(spark: SparkSession, name: str, path: str) -> bool:

@@ -193,9 +193,14 @@ def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, co
         ("SELECT * FROM after JOIN seen USING (id) WHERE false", True),
         ("SELECT 1 FROM r WHERE k IN (SELECT n FROM {schema}.t) AND false", True),
         ("SELECT * FROM delta.`{path}` WHERE false", True),
+        ("WITH t AS (SELECT * FROM t WHERE n < 0) SELECT * FROM t", True),
+        ("SELECT * FROM (WITH t AS (SELECT 1 AS id) SELECT * FROM t) JOIN t USING (id) WHERE false", True),
+        ("SELECT * FROM IDENTIFIER('{schema}.t') WHERE false", True),
+        ("SELECT * FROM IDENTIFIER('{schema}.' || 't') WHERE false", True),
         # what it reads is what it says
         ("SELECT * FROM t VERSION AS OF 0 WHERE false", False),
         ("WITH t AS (SELECT * FROM after) SELECT * FROM t WHERE false", False),
+        ("WITH a AS (SELECT * FROM after), t AS (SELECT * FROM a) SELECT * FROM t WHERE false", False),
         ("SELECT * FROM r WHERE k NOT IN (10, 20, 30)", False),
     ],
 )
