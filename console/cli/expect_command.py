@@ -9,7 +9,7 @@ import click
 from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
-from console.cli.new_file import not_stdout, write_new
+from console.cli.new_file import output_option, write_new
 from console.cli.printed_help import CliCommand
 from console.cli.streams import put
 from console.words.visible import visible
@@ -17,14 +17,7 @@ from console.words.visible import visible
 
 @click.command(cls=CliCommand, epilog=told_codes(ON_SPARK))
 @click.argument("table", metavar="TABLE")
-@click.option(
-    "-o",
-    "output",
-    type=click.Path(path_type=Path),
-    callback=not_stdout,
-    metavar="T.yml",
-    help="Write it to a new file.",
-)
+@output_option("T.yml", "Write it to a new file.")
 @with_invocation
 def expect(invocation: Invocation, table: str, output: Path | None) -> int:
     """Print what holds of TABLE (a name or a path) now, as a file of expectations to begin with. Reads the table."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from console.words.visible import visible
 
+Command = TypeVar("Command", bound=Callable[..., object])
 
-def not_stdout(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
-    """The file of ``-o``. Raises BadParameter for ``-``, which the commands that read a file take for stdin."""
+
+def output_option(metavar: str, help: str) -> Callable[[Command], Command]:
+    """The option ``-o`` of a command that writes a file."""
+    return click.option(
+        "-o", "output", type=click.Path(path_type=Path), callback=_not_stdout, metavar=metavar, help=help
+    )
+
+
+def _not_stdout(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
+    """Raises BadParameter for ``-``, which the commands that read a file take for stdin."""
     if file == Path("-"):
         raise click.BadParameter("- is no file. Stdout has what is printed without -o; plan --json prints the plan.")
     return file

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,7 @@ from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, e
 from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
-from console.cli.new_file import not_stdout
+from console.cli.new_file import Command, output_option
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, put
 from console.cli.streams import show as print_parts
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
 
-Command = TypeVar("Command", bound=Callable[..., object])
 
 FILLS = "Fills :K. A number, true, false and null are read as such, all else, 007 too, as a text. May be repeated."
 
@@ -56,14 +55,7 @@ def planning_options(command: Command) -> Command:
 
 @click.command(cls=CliCommand, epilog=told_codes((*ON_SPARK, CHANGES, REFUSED)))
 @click.argument("file", metavar="FILE.sql|-", shell_complete=files)
-@click.option(
-    "-o",
-    "output",
-    type=click.Path(path_type=Path),
-    callback=not_stdout,
-    metavar="P.json",
-    help="Save the plan, to be applied.",
-)
+@output_option("P.json", "Save the plan, to be applied.")
 @click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
 @click.option("--no-prune", is_flag=True, help="Derive no condition from the source's keys.")
 @click.option("--no-checks", is_flag=True, help="Look for no silent faults.")

@@ -12,7 +12,7 @@ import click
 from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
-from console.cli.new_file import not_stdout, write_new
+from console.cli.new_file import output_option, write_new
 from console.cli.printed_help import CliCommand
 from console.cli.streams import put
 from console.statements.forms import FORMS, Form, as_comment, expectations, form_of, is_flag
@@ -44,14 +44,7 @@ OPTIONS = {
 @click.option("--from", "since", metavar="COLUMN", help="scd2: the target's column for the beginning of a version.")
 @click.option("--to", "until", metavar="COLUMN", help="scd2: the target's column for its end.")
 @click.option("--current", metavar="COLUMN", help="scd2: the target's BOOLEAN column that marks the current version.")
-@click.option(
-    "-o",
-    "output",
-    type=click.Path(path_type=Path),
-    callback=not_stdout,
-    metavar="F.sql",
-    help="Write F.sql and expect/F.yml.",
-)
+@output_option("F.sql", "Write F.sql and expect/F.yml.")
 @with_invocation
 def template(
     invocation: Invocation,

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.sql.names import quote, quoted_if_needed, string
+from engine.sql.store_types import written
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField
@@ -25,16 +26,7 @@ def declared_type(field: StructField) -> str:
 
 def as_declared(type_: DataType) -> str:
     """A type as Spark prints it, but the names of fields quoted that SQL takes in no other way."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    if isinstance(type_, StructType):
-        fields = (f"{quoted_if_needed(one.name)}:{as_declared(one.dataType)}" for one in type_.fields)
-        return f"struct<{','.join(fields)}>"
-    if isinstance(type_, ArrayType):
-        return f"array<{as_declared(type_.elementType)}>"
-    if isinstance(type_, MapType):
-        return f"map<{as_declared(type_.keyType)},{as_declared(type_.valueType)}>"
-    return type_.simpleString()
+    return written(type_, quoted_if_needed, "")
 
 
 def is_char(type_: str) -> bool:

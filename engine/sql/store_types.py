@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from engine.sql.names import quote
@@ -24,14 +24,23 @@ def plain(text: str) -> bool:
 
 def ddl(data_type: DataType) -> str:
     """A type as it is written in a CAST, field names quoted."""
+    return written(data_type, quote, " ")
+
+
+def written(data_type: DataType, named: Callable[[str], str], gap: str) -> str:
+    """A type as SQL: ``named`` writes the name of a field, ``gap`` stands between the parts."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
+    def inner(one: DataType) -> str:
+        return written(one, named, gap)
+
     if isinstance(data_type, StructType):
-        return f"struct<{', '.join(f'{quote(f.name)}: {ddl(f.dataType)}' for f in data_type.fields)}>"
+        fields = (f"{named(one.name)}:{gap}{inner(one.dataType)}" for one in data_type.fields)
+        return f"struct<{f',{gap}'.join(fields)}>"
     if isinstance(data_type, ArrayType):
-        return f"array<{ddl(data_type.elementType)}>"
+        return f"array<{inner(data_type.elementType)}>"
     if isinstance(data_type, MapType):
-        return f"map<{ddl(data_type.keyType)}, {ddl(data_type.valueType)}>"
+        return f"map<{inner(data_type.keyType)},{gap}{inner(data_type.valueType)}>"
     return data_type.simpleString()
 
 
