@@ -22,7 +22,8 @@ from engine.model.plan import PlanningState, Remark, Target
 from engine.model.progress import OnProgress
 from engine.preflight.log_store_warning import log_store_warnings
 from engine.preflight.target_reads import beside
-from engine.preflight.untested_engines import NO_NUMBER, is_tested, untested_confs, untested_engines
+from engine.preflight.untested_confs import untested_confs
+from engine.preflight.untested_engines import NO_NUMBER, is_tested, untested_engines
 from engine.spark.clock import Clock
 from engine.spark.confs import confs_set, of_now, read_confs
 from engine.spark.engine_versions import engine_versions

@@ -15,7 +15,8 @@ from engine.preflight.advice import advice_of, warnings_of
 from engine.preflight.findings import Findings
 from engine.preflight.generated_column_advice import generated_predicate
 from engine.preflight.log_store_warning import log_store_warnings
-from engine.preflight.untested_engines import ROWS_ALONE, is_tested, rows_alone, untested_confs, untested_engines
+from engine.preflight.untested_confs import untested_confs
+from engine.preflight.untested_engines import ROWS_ALONE, is_tested, rows_alone, untested_engines
 from engine.preflight.written_times import time_warnings
 from engine.spark.clock import Clock
 from engine.spark.engine_versions import engine_versions

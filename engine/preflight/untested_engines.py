@@ -1,5 +1,4 @@
-"""What is promised on a Spark or a Delta that this program was not tested with: rows, which follow from SQL alone; and
-under confs of Delta that it was not tested with."""
+"""What is promised on a Spark or a Delta that this program was not tested with: rows, which follow from SQL alone."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.merge.plan_writes import ROW_METRICS, Promise
-from engine.model.plan import Engines, PlanningState, Remark
+from engine.model.plan import Engines, Remark
 from engine.spark.engine_versions import UNKNOWN
 from engine.spark.release import release
 
@@ -15,19 +14,6 @@ TESTED_SPARK: Final = ("4.0", "4.1", "4.2")
 TESTED_DELTA: Final = ("4.4",)
 # how many rows are read and copied goes by Delta's code
 ROWS = tuple(name for name in ROW_METRICS if name not in ("numSourceRows", "numTargetRowsCopied"))
-DELTA: Final = "spark.databricks.delta."
-TESTED_CONFS: Final = tuple(
-    f"{DELTA}{name}"
-    for name in (
-        *("allowArbitraryProperties.", "autoCompact.", "checkpoint.", "columnMapping.allowRemoval", "commitLock."),
-        *("constraints.allowUnenforcedNotNull.", "createDataFrame.dropNullColumns", "delete.deletionVectors."),
-        *("dynamicPartitionOverwrite.", "formatCheck.", "generatedColumn.partitionFilterOptimization."),
-        *("legacy.storeOptionsAsProperties", "optimize.", "optimizeWrite.", "properties.defaults."),
-        *("replace.protocolDowngradeAllowed", "restore.protocolDowngradeAllowed", "schema.typeCheck."),
-        *("table.parquetV2.timestampOutputType", "typeWidening.allowAutomaticWidening"),
-    )
-)
-"""The confs of Delta, or their beginnings, that plans are tested with beside KEPT_CONFS."""
 ROWS_ALONE: Final = "the numbers of rows are promised, those of files are not"
 NO_NUMBER: Final = "no number is promised"
 
@@ -63,21 +49,4 @@ def _untested(code: str, name: str, number: str, tested: tuple[str, ...], promis
         code=code,
         sentence=f"{met}, and promises are tested with {name} {known} alone: {promised}.",
         evidence=f"The files and the metadata shown are those of {name} {known}.",
-    )
-
-
-def untested_confs(state: PlanningState | None) -> tuple[Remark, ...]:
-    """A warning that names the confs of Delta that are set and not tested: most of DeltaSQLConf is internal."""
-    confs = state.confs if state is not None else {}
-    found = [key for key in confs if key.startswith(DELTA) and not key.startswith(TESTED_CONFS)]
-    if not found:
-        return ()
-    is_, it_changes = ("is", "it changes") if len(found) == 1 else ("are", "they change")
-    return (
-        Remark(
-            code="UNTESTED_CONF",
-            sentence=f"{', '.join(found)} {is_} set, and not tested: what {it_changes} is not foreseen.",
-            evidence="A rehearsal shows what Delta does under the confs of now.",
-            fix=";\n".join(f"RESET {key}" for key in found),
-        ),
     )

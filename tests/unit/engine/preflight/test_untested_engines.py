@@ -7,9 +7,9 @@ from dataclasses import fields
 import pytest
 
 from engine.merge.plan_writes import Promise
-from engine.model.plan import Engines, Estimate, PlanningState
+from engine.model.plan import Engines, Estimate
 from engine.model.write import WritePlan
-from engine.preflight.untested_engines import ROWS, ROWS_ALONE, rows_alone, untested_confs, untested_engines
+from engine.preflight.untested_engines import ROWS, ROWS_ALONE, rows_alone, untested_engines
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,3 @@ def test_of_it_the_numbers_of_rows_alone_are_promised() -> None:
     assert less.estimates == {}
     kept = [one.name for one in fields(Promise) if one.name not in ("metrics", "estimates")]
     assert all(getattr(less, name) == getattr(promise, name) for name in kept)
-
-
-def test_the_confs_of_delta_that_are_not_tested_are_named() -> None:
-    known = {"spark.sql.legacy.sizeOfNull": "true", "spark.databricks.delta.properties.defaults.appendOnly": "false"}
-    assert untested_confs(None) == untested_confs(PlanningState(confs=known)) == ()
-    internal = "spark.databricks.delta.schemaEvolution.merge.fixNestedStructAlignment"
-    (warning,) = untested_confs(PlanningState(confs={**known, internal: "false"}))
-    assert warning.sentence.startswith(f"{internal} is set, and not tested: what it changes")
-    assert (warning.code, warning.severity, warning.fix) == ("UNTESTED_CONF", "warning", f"RESET {internal}")
