@@ -75,14 +75,21 @@ def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]
     names: dict[str, str] = {}
     for one in operations:
         name = table_name(one.table) if by == "table" else local_time(one.started_at)[:10]
-        # the case of a path means something, that of a name does not
-        key = name if "`" in name else name.lower()
+        key = _table(name) if by == "table" else name
         groups.setdefault(key, []).append(one)
         names.setdefault(key, name)
     listed: list[Operation | Group] = []
     for key, found in groups.items():
         listed += [Group(names[key], tuple(found)), *found]
     return listed
+
+
+def _table(name: str) -> str:
+    """By what a table is known, however its name was typed: the case of a path means something, that of a name does
+    not, and one without a schema is of ``default``."""
+    if "`" in name:
+        return name
+    return name.lower() if "." in name else f"default.{name.lower()}"
 
 
 def list_page(

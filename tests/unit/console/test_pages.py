@@ -169,9 +169,11 @@ def test_an_apply_that_committed_nothing_is_no_commit_and_has_no_undo() -> None:
 
 
 def test_a_group_is_of_one_table_however_its_name_was_typed() -> None:
-    typed = ("demo.Wide", "demo.wide", "delta.`/Data/x`", "delta.`/data/x`")
+    typed = ("demo.Wide", "demo.wide", "delta.`/Data/x`", "delta.`/data/x`", "T", "default.t")
     listed = grouped([an_operation(op_id=name, table=name) for name in typed], "table")
-    assert [one.name for one in listed if isinstance(one, Group)] == ["demo.Wide", "delta.`/Data/x`", "delta.`/data/x`"]
+    assert [one.name for one in listed if isinstance(one, Group)] == [
+        *("demo.Wide", "delta.`/Data/x`", "delta.`/data/x`", "T"),
+    ]
 
 
 def test_a_table_that_is_only_entered_into_the_catalog_is_registered() -> None:
