@@ -23,11 +23,11 @@ CANCELLED: Final = 130
 
 MEANINGS: Final = {
     DONE: "done",
-    FAILED: "failed, or planned and Delta would refuse the statement",
+    FAILED: "failed, or (of plan and rehearse) Delta would refuse the statement",
     CHANGES: "the plan would commit something (only with --detailed-exitcode)",
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan or the undo is stale, or it is taken back already",
-    REFUSED: "not confirmed, or refused by policy, by an expectation, or by a plan that Delta would refuse",
+    REFUSED: "not confirmed, or refused by policy, by an expectation, or (of apply) by a plan that Delta would refuse",
     DEVIATED: "committed, but not as promised or expected, or the commit is lost",
     USAGE: "wrong usage",
     CANCELLED: "cancelled",

@@ -68,7 +68,7 @@ def history(invocation: Invocation, table: str | None, limit: int, as_json: bool
 @with_invocation
 def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
     """Show one operation: promise and actual, its statement, its error. The beginning of its id, or of its
-    plan's, will do."""
+    plan's, will do: 4 characters or more."""
     ledger = invocation.history()
     found = ledger.get(op_id)
     if as_json:
@@ -139,6 +139,7 @@ def _detail(found: OperationDetail, signs: Glyphs, undo: str, why_not: str) -> l
         # it was judged before, by the version that was there then
         as_judged = not any(one.metric == "readVersion" for one in outcome.deviations)
         known["read"] = read(outcome.read_version).removeprefix("read ") + (f" ({outcome.verdict})" * as_judged)
+        known["meanwhile"] = "; ".join(outcome.moved_by)
     known["then"] = _then(found)
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.program_gone:

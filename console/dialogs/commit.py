@@ -150,8 +150,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         glyphs = self.console_app.glyphs
         lines: Head = ()
         if self._is_behind:
-            # to which version an undo goes is not known either
-            return self._since()
+            return (sentence("undo: to the version before this commit, which is not known yet"), *self._since())
         if self._plan.undo is None or self._plan.undo.possible is not False:
             statement = Content(undo_sentences.undo(self._plan))
             lines = (Paragraph(statement, Content.styled("undo: ", "$foreground-muted")),)

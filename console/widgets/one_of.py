@@ -21,7 +21,7 @@ class OneOf(Widget, can_focus=True):
 
     HELP = "One of a few choices. The arrow keys choose another, and space keeps it; space alone chooses the next."
     DEFAULT_CSS = """
-    OneOf { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: clip; background: $surface; }
+    OneOf { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; background: $surface; }
     OneOf:focus { background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,8 +52,16 @@ class OneOf(Widget, can_focus=True):
             mark = glyphs.on if value == self.value else glyphs.off
             style = "bold $text-primary" if value == self.value else "$foreground-muted"
             part = Content.styled(f"{mark} {label}", f"{style} underline" if self._is_at(value) else style)
-            parts += [part.stylize(Style.from_meta({"choice": value})), Content("   ")]
-        return Content.assemble(*parts)
+            parts.append(part.stylize(Style.from_meta({"choice": value})))
+        return Content("   ").join(parts[self._first_shown(parts) :])
+
+    def _first_shown(self, parts: Sequence[Content]) -> int:
+        """From which choice on they are shown: where the line is too short, the chosen one is not cut."""
+        at = [value for value, _ in self._choices].index(self.value)
+        first, gap = 0, 3
+        while first < at and sum(part.cell_length + gap for part in parts[first : at + 1]) - gap > self.size.width:
+            first += 1
+        return first
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
         """Other choices. Falls back to the first one if the old one is gone, for as long as it is."""

@@ -44,7 +44,7 @@ def concentrated(one: Concentration, changes: Changes) -> str:
     # an inserted row has no value before
     of = "updated rows " if changes.inserted else ""
     as_it_was = f" ({of}before the update)" if changes.updated else ""
-    value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
+    value = "IS NULL" if one.value is None else "= '" + visible(one.value).replace("'", "''") + "'"
     in_table = share(round(one.table_share * 1_000_000), 1_000_000)
     times = (
         f"{one.lift:,.1f} times its share of the table ({in_table})"

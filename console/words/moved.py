@@ -57,11 +57,10 @@ def moved_to(plan: AnyPlan, version: int) -> Moved | None:
     planned = plan.target.version
     if version <= planned:
         return None
-    # any commit to a table that is to be replaced makes the plan stale
-    return Moved(plan.target.name, planned, version, is_target=True, is_stale=plan.kind == "create_table")
+    return Moved(plan.target.name, planned, version, is_target=True, is_stale=_is_stale(plan))
 
 
-def _is_stale(plan: AnyPlan, others: Iterable[Operation]) -> bool:
+def _is_stale(plan: AnyPlan, others: Iterable[Operation] = ()) -> bool:
     """Whether any commit to its target makes the plan stale, or one of ``others`` put another table in its place."""
     if plan.kind == "create_table" or any(one.kind != "merge" for one in others):
         return True

@@ -25,7 +25,7 @@ from engine.sql.sql_text import (
     split_top_level,
     tokenize,
 )
-from engine.sql.store_types import DECIMAL, ddl, is_same
+from engine.sql.store_types import DECIMAL, INTEGRAL, NUMERIC, ddl, is_same
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TEXT = re.compile(r"string(?: collate (\w+))?", re.IGNORECASE)
 """A type, and its collation where that is not the usual one."""
+FLOATING = {"float", "double"}
 SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY)
 
 
@@ -156,7 +157,12 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         as_types = to_types
     literals = [_literal(value, field.dataType, collates) for value, field in zip(values, as_types, strict=True)]
     return Question(
-        source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
+        source=tuple(
+            f"{text} <=> {literal}{_or_as_shown(text, value, *types)}"
+            for text, literal, value, types in zip(
+                theirs, literals, values, zip(to_types, from_types, strict=True), strict=True
+            )
+        ),
         target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
         typed=tuple(f"{key.target.typed} <=> {literal}" for key, literal in zip(keys, literals, strict=True)),
         by_value=True,
@@ -178,6 +184,17 @@ def _literal(value: str | None, data_type: DataType, collates: bool) -> str:
     if not collates or text is None:
         return f"CAST({value or 'NULL'} AS {ddl(data_type)})"
     return f"CAST({value or 'NULL'} AS string) COLLATE {text[1] or 'UTF8_BINARY'}"
+
+
+def _or_as_shown(text: str, value: str | None, ours: StructField, theirs: StructField) -> str:
+    """A value such as 0.1 is another number in each type of a floating point, and shown alike: a source column of
+    another type than its target's has it in its own, too."""
+    types = [field.dataType.simpleString() for field in (ours, theirs)]
+    are_numbers = all(one in NUMERIC or DECIMAL.fullmatch(one) for one in types)
+    if value is None or types[0] == types[1] or not FLOATING.intersection(types) or not are_numbers:
+        return ""
+    own = types[1]
+    return f" OR {text} = CASE WHEN NOT ({_is_no_value(value, own)}) THEN try_cast({value} AS {own}) END"
 
 
 def _both_sides(merge: AnalyzedMerge, source: PreparedSource) -> str:
@@ -209,10 +226,11 @@ def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str
 
 def _is_no_value(value: str, data_type: str) -> str:
     """Whether a value is none of a type, or would be rounded to one."""
-    decimal, cast = DECIMAL.fullmatch(data_type.lower()), f"try_cast({value} AS {data_type})"
-    finer = (
-        f"DECIMAL(38, {min(int(decimal[2]) + 9, 38)})" if decimal else {"date": "TIMESTAMP_NTZ"}.get(data_type.lower())
-    )
+    name, cast = data_type.lower(), f"try_cast({value} AS {data_type})"
+    decimal = DECIMAL.fullmatch(name)
+    finer = {"date": "TIMESTAMP_NTZ", **dict.fromkeys(INTEGRAL, "DECIMAL(38, 9)")}.get(name)
+    if decimal:
+        finer = f"DECIMAL(38, {min(int(decimal[2]) + 9, 38)})"
     rounded = f" OR coalesce(try_cast({value} AS {finer}) <> try_cast({cast} AS {finer}), FALSE)" if finer else ""
     return f"{cast} IS NULL{rounded}"
 

@@ -231,7 +231,7 @@ class History:
                 operation=operation,
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
-                rehearsals=tuple(rows.rehearsals(db, [operation.plan_id])),
+                rehearsals=rows.rehearsals(db, [operation])[operation.op_id],
                 taken_back_by=rows.undo_of(db, operation.op_id),
                 overwritten_by=rows.overwriting(db, operation.op_id),
                 undo_refused=rows.read(UndoRefused, rows.unpacked(bodies.get("undo_refused"))),

@@ -32,6 +32,8 @@ COMMITTED = ("applied", *GONE)
 """The statuses of what Delta has committed."""
 TRIED = ("failed", "cancelled", "not_committed")
 """The statuses of what was begun and has committed nothing."""
+SHORTEST_ID = 4
+"""Fewer characters are no beginning of an id: with a slip of the finger they name another operation."""
 _SESSION_CATALOG = "spark_catalog."
 """A table's name may be typed with it or without."""
 _COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
@@ -99,11 +101,11 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
     found = [Operation.model_validate(dict(zip(names, row[:-3], strict=True))) for row in rows]
     gone = {one.op_id for one, row in zip(found, rows, strict=True) if one.status == "running" and is_gone(*row[-3:])}
-    rehearsed = {one.plan_id: one for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
+    rehearsed = rehearsals(db, found)
     entered = registered(db, [one.op_id for one in found])
 
     def told(one: Operation) -> dict[str, object]:
-        rehearsal = rehearsed.get(one.plan_id)
+        rehearsal = next(iter(rehearsed[one.op_id]), None)
         return {
             "rehearsed": None if rehearsal is None else rehearsal.kept,
             "rehearsal_fails": rehearsal is not None and bool(failing(rehearsal.expectations)),
@@ -140,6 +142,8 @@ def named(db: DuckDBPyConnection, typed: str) -> Operation:
     found = operations(db, "WHERE op_id = ?", [prefix])
     if not found:
         found = operations(db, "WHERE plan_id = ? ORDER BY seq DESC LIMIT 1", [prefix])
+    if prefix and not found and len(prefix) < SHORTEST_ID:
+        raise not_found(typed, f"Type at least {SHORTEST_ID} characters of the id, or all of it.")
     if prefix and not found:
         begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC"
         found = operations(db, begins, [prefix, prefix])
@@ -165,15 +169,25 @@ def is_gone(host: str | None, pid: int | None, process: str | None) -> bool:
     return host == socket.gethostname() and not is_running(pid or 0, process or "")
 
 
-def rehearsals(db: DuckDBPyConnection, plan_ids: Sequence[str]) -> list[Rehearsal]:
-    """Those of the plans, the newest first."""
+def rehearsals(db: DuckDBPyConnection, operations: Sequence[Operation]) -> dict[str, tuple[Rehearsal, ...]]:
+    """Those of each operation's plan, the newest first. One that began when an operation had ended belongs to those
+    after it, and to the newest of the plan if there are none."""
+    plan_ids = [one.plan_id for one in operations]
     bodies = db.execute(
         "SELECT body FROM document JOIN operation USING (op_id)"
         " WHERE document.kind = 'rehearsal' AND list_contains(?, plan_id)",
         [plan_ids],
     ).fetchall()
     found = [one for (body,) in bodies if (one := read(Rehearsal, unpacked(body)))]
-    return sorted(found, key=lambda one: one.started_at, reverse=True)
+    found.sort(key=lambda one: one.started_at, reverse=True)
+    newest = "SELECT arg_max(op_id, seq) FROM operation WHERE list_contains(?, plan_id) GROUP BY plan_id"
+    last = {op_id for (op_id,) in db.execute(newest, [plan_ids]).fetchall()} if found else set()
+
+    def belongs(rehearsal: Rehearsal, one: Operation) -> bool:
+        is_before = one.finished_at is None or rehearsal.started_at <= one.finished_at
+        return rehearsal.plan_id == one.plan_id and (is_before or one.op_id in last)
+
+    return {one.op_id: tuple(each for each in found if belongs(each, one)) for one in operations}
 
 
 def registered(db: DuckDBPyConnection, op_ids: Sequence[str]) -> set[str]:
@@ -358,9 +372,5 @@ def read(kind: type[Stored], body: str | None) -> Stored | None:
         return None
 
 
-def not_found(op_id: str) -> EngineError:
-    return EngineError(
-        "OPERATION_NOT_FOUND",
-        f"The history has no operation {op_id}.",
-        "See them with: deltamerge-console history",
-    )
+def not_found(op_id: str, hint: str = "See them with: deltamerge-console history") -> EngineError:
+    return EngineError("OPERATION_NOT_FOUND", f"The history has no operation {op_id}.", hint)

@@ -150,7 +150,7 @@ def parse_script(text: str, template: str = "") -> Script:
             )
         raise UsageError(
             "UNSUPPORTED_STATEMENT",
-            f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {tokens[0].text}",
+            f"Before the statement only SET, USE, CACHE and temporary views may stand, not: {tokens[0].text}",
             "Run that statement by itself first.",
         )
     refuse_substituted(statement)

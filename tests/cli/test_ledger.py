@@ -115,6 +115,7 @@ def test_show_op(shell: Shell, ledger: History) -> None:
         update={
             "metrics": {"numTargetRowsUpdated": 900, "numTargetRowsCopied": 1},
             "kept": False,
+            "moved_by": ("v8 WRITE now",),
             "deviations": (
                 Deviation(metric="numTargetRowsCopied", promised=49_100, actual=1),
                 Deviation(metric="readVersion", promised=7, actual=6),
@@ -130,6 +131,7 @@ def test_show_op(shell: Shell, ledger: History) -> None:
     assert ["numTargetRowsUpdated", "900", "900", "✔"] in rows
     assert ["numTargetRowsCopied", "49,100", "1", "✖", "deviates"] in rows
     assert ["readVersion", "7", "6", "✖", "deviates"] in rows
+    assert ["meanwhile", "v8", "WRITE", "now"] in rows
     assert "DEVIATED from its promise" in text
     assert "RESTORE TABLE spark_catalog.demo.orders TO VERSION AS OF 7" in text
     assert "MERGE INTO demo.orders" in text

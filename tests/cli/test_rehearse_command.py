@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from rich.console import Console
@@ -64,6 +65,19 @@ def test_a_refusal_that_did_not_come_or_is_another_deviates() -> None:
     refused = Refused(condition="A", message="", also=("B",))
     assert [refusal_deviations(refused, EngineError(one, "")) for one in ("A", "B")] == [(), ()]
     assert [refusal_deviations(refused, one)[0].actual for one in (None, EngineError("C", ""))] == [None, "C"]
+
+
+def test_expectations_of_the_plan_that_are_not_given_are_told(shell: Shell, tmp_path: Path) -> None:
+    plan, expected = tmp_path / "p.json", tmp_path / "e.yaml"
+    held = tuple(FAILING.model_copy(update={"name": name}) for name in ("first", "second"))
+    write_plan(plan, make_plan("1" * 32, expectations=held))
+    expected.write_text("sales.orders:\n- {name: first, unique: [order_id]}\n")
+    gone = EngineError("CONNECT_FAILED", "No Spark here.")
+    with mock.patch("console.cli.rehearse_command.attach", side_effect=gone):
+        told = shell("rehearse", plan).err
+        assert "2 expectations of the plan not checked, name the file with --expect: first, second" in told
+        told = shell("rehearse", plan, "--expect", expected).err
+        assert "1 expectation of the plan not checked, name the file with --expect: second" in told
 
 
 def test_a_read_only_profile_and_wrong_usage_are_refused_before_spark(

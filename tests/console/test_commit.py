@@ -84,6 +84,7 @@ async def test_a_commit_of_others_is_told_in_the_dialog_although_no_ledger_knows
         await operator.press("c")
         await operator.sees("Commit plan 7f3a9c", "planned at v41", "moved from v41 to v43 since this plan")
         assert "RESTORE TABLE" not in operator.screen
+        await operator.sees("undo: to the version before this commit")
         await operator.press("escape")
         await operator.sees("moved from v41 to v43 since this plan")
         # what the ledger tells later does not hide it

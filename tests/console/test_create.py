@@ -79,6 +79,17 @@ async def test_what_stands_in_an_empty_field_is_an_example(backend: FakeBackend)
         await operator.sees("New column", "e.g. bigint, string, decimal(12,2)")
 
 
+async def test_a_choice_that_a_short_line_would_cut_is_shown_when_it_is_chosen(backend: FakeBackend) -> None:
+    async with console(backend, size=(80, 24)) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.press("escape", "a")
+        await operator.sees("New column", "● none", "○ GENERATED AS")
+        await operator.press("tab", "tab", "tab", *["right"] * 4)
+        await operator.sees("● IDENTITY BY DEFAULT", "○ IDENTITY ")
+        await operator.misses("○ none")
+
+
 @pytest.mark.parametrize(
     ("sql", "told"),
     [

@@ -288,6 +288,13 @@ async def test_o_lists_the_delta_tables_of_a_directory(backend: FakeBackend) -> 
         await operator.misses("loading")
 
 
+async def test_a_directory_that_is_opened_is_not_hidden_by_what_was_filtered_for_before(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("slash", *"orders_feed", "enter", "o", *"/lake", "enter")
+        await operator.sees("/lake/ (1)", "events", "customers")
+
+
 async def test_a_directory_that_is_called_like_a_schema_is_listed_beside_it(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.sees("orders_feed")

@@ -232,6 +232,33 @@ def test_what_cannot_be_asked_says_so(shop: Any, planned: Plan) -> None:
         find_key(shop, gone, "1")
 
 
+@pytest.mark.parametrize(
+    ("target", "source", "value", "key", "kinds", "ansi"),
+    [
+        ("FLOAT", "DOUBLE", "0.1", "0.1", ["not_matched_by_source", "not_matched"], True),
+        ("DOUBLE", "FLOAT", "0.1", "0.1", ["not_matched_by_source", "not_matched"], True),
+        ("FLOAT", "DECIMAL(10, 2)", "0.10", "0.1", ["not_matched_by_source", "not_matched"], True),
+        ("FLOAT", "DOUBLE", "0.5", "0.5", ["matched"], True),
+        ("FLOAT", "BIGINT", "16777217", "16777217", ["not_matched_by_source", "not_matched"], True),
+        ("FLOAT", "INT", "0", "0.5", [], False),
+    ],
+)
+def test_a_number_is_found_on_both_sides_as_each_of_them_shows_it(
+    shop: Any, target: str, source: str, value: str, key: str, kinds: list[str], ansi: bool
+) -> None:
+    shop.sql(f"CREATE OR REPLACE TABLE numbers (id {target}, v INT) USING delta")
+    shop.sql(f"INSERT INTO numbers SELECT CAST('{value}' AS {target}), 1")
+    rows = f"(SELECT CAST('{value}' AS {source}) AS id)"
+    merge = f"MERGE INTO numbers t USING {rows} s ON t.id = s.id WHEN MATCHED THEN DELETE "
+    merge += "WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
+    shop.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    try:
+        looked = plan(shop, merge, rows=0)
+        assert [row.kind for row in find_key(shop, looked, key).rows] == kinds
+    finally:
+        shop.conf.unset("spark.sql.ansi.enabled")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "key"), [("DECIMAL(10, 2)", "1.505"), ("DATE", "'2020-01-01 10:00:00'")])
 def test_a_key_that_would_be_rounded_is_none_of_its_column(shop: Any, kind: str, key: str) -> None:

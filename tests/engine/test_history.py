@@ -89,6 +89,12 @@ def test_rehearsals_are_kept_with_the_plan_through_its_apply(ledger: History) ->
         detail = ledger.get(one)
         assert [found.kept for found in detail.rehearsals] == [False, True]
         assert detail.operation.rehearsed is False
+    after = "2999-11-21T11:00:00.000Z"
+    ledger.failed(again, "it broke")
+    ledger.rehearsed(plan, make_rehearsal(started_at=after))
+    assert [found.started_at == after for found in ledger.get(op_id).rehearsals] == [False, False], "it had ended"
+    assert [found.started_at == after for found in ledger.get(again).rehearsals] == [True, False, False]
+    assert {one.op_id: one.rehearsed for one in ledger.list()} == {op_id: False, again: True}
     assert ledger.record_planned(make_plan("plan-2")) != op_id
     assert ledger.list()[0].rehearsed is None
 
@@ -335,15 +341,19 @@ def test_outcomes_are_those_of_commits_newest_first_without_their_plans(ledger: 
 
 def test_get_by_the_beginning_of_an_id(ledger: History) -> None:
     ledger.begin(make_plan("a"), op_id="aabb00000001")
-    ledger.begin(make_plan("b"), op_id="aacc00000002")
-    assert ledger.get("aab").operation.plan_id == "a"
-    assert ledger.get("AACC00000002").operation.plan_id == "b"
-    with pytest.raises(EngineError, match="Several operations begin with aa") as caught:
-        ledger.get("aa")
+    ledger.begin(make_plan("b"), op_id="aabc00000002")
+    assert ledger.get("aabb").operation.plan_id == "a"
+    assert ledger.get("AABC00000002").operation.plan_id == "b"
+    ledger.begin(make_plan("d"), op_id="aabb00000003")
+    with pytest.raises(EngineError, match="Several operations begin with aabb") as caught:
+        ledger.get("aabb")
     assert caught.value.condition == "OPERATION_AMBIGUOUS"
+    with pytest.raises(EngineError, match="no operation aab") as caught:
+        ledger.get("aab")
+    assert "at least 4 characters" in caught.value.hint, "a slip of the finger is no id"
     ledger.begin(make_plan("fedc01"), op_id="dd0000000003")
     assert ledger.get("fedc").operation.op_id == "dd0000000003", "the id that the console shows of a plan"
-    for missing in ("ff", "", "%", "_abb00000001"):
+    for missing in ("ffff", "", "%", "_abb00000001"):
         with pytest.raises(EngineError) as caught:
             ledger.get(missing)
         assert caught.value.condition == "OPERATION_NOT_FOUND"

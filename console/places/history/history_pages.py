@@ -39,6 +39,7 @@ def matches(operation: Operation, outcome: Outcome | None, glyphs: Glyphs, words
     row = _operation_row(operation, outcome, glyphs, member=False)
     further = (
         operation.table,
+        _table(table_name(operation.table)),
         operation.status,
         operation.kind,
         local_time(operation.started_at),

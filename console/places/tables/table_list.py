@@ -123,6 +123,8 @@ class TableList(Vertical, Asking):
         self.groups = [group for group in self.groups if not (group.is_directory and group.name == path)]
         group = Group(path, is_directory=True, expanded=True)
         self.groups.append(group)
+        # it is to be seen, whatever was filtered for before
+        self.filter.value = ""
         self._draw()
         self._load_group(group)
 

@@ -249,6 +249,12 @@ def test_the_filter_finds_every_word_of_a_row(changes: dict[str, object]) -> Non
     assert not matches(one, outcome, UNICODE, ["nowhere"])
 
 
+@pytest.mark.parametrize("typed", ["part", "Default.Part", "spark_catalog.default.part"])
+def test_the_filter_finds_a_table_of_default_however_its_name_was_typed(typed: str) -> None:
+    assert matches(an_operation(table=typed), None, UNICODE, ["default.part"])
+    assert not matches(an_operation(table=typed), None, UNICODE, ["other.part"])
+
+
 def test_a_source_that_is_cut_in_the_list_of_recent_merges_says_so() -> None:
     query = "(SELECT customer_id, name, country, 'gold' AS tier FROM demo.customers)"
     found = [

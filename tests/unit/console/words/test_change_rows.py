@@ -37,6 +37,8 @@ def test_a_concentration_has_its_share_and_that_of_the_table() -> None:
     )
     assert "= 'DE' (before the update), " in change_rows.concentrated(one, changes(inserted=0))
     assert "of the 1 row deleted" in change_rows.concentrated(one, changes(inserted=0, updated=0))
+    quoted = change_rows.concentrated(one.model_copy(update={"value": "x'y"}), changes())
+    assert "country = 'x''y' (" in quoted, "as SQL writes it"
     assert "country IS NULL" in change_rows.concentrated(one.model_copy(update={"value": None}), changes())
     of_new = one.model_copy(update={"table_share": 0.0})
     assert change_rows.concentrated(of_new, changes()).endswith(

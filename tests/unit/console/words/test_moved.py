@@ -61,7 +61,9 @@ def test_a_plan_that_any_commit_makes_stale_is_called_so_for_certain(
     assert sentence(moved).endswith("stale." if certain else "stale, unless other rows changed.")
 
 
-@pytest.mark.parametrize(("plan", "certain"), [(make_plan(), False), (make_create_plan(), True)])
+@pytest.mark.parametrize(
+    ("plan", "certain"), [(make_plan(), False), (absent("not_matched_by_source"), True), (make_create_plan(), True)]
+)
 def test_a_version_that_no_ledger_knows_is_told_if_it_is_newer(plan: AnyPlan, certain: bool) -> None:
     planned = plan.target.version
     assert moved_to(plan, planned) is None
