@@ -30,7 +30,7 @@ def summary(results: Sequence[ExpectationResult]) -> str:
         return f"{len(failing)} of {count(len(results), 'expectation')} {verb}: {_names(failing)}"
     unknown = [one for one in results if one.status == "unknown"]
     if unknown:
-        return f"{len(unknown)} of {count(len(results), 'expectation')} unknown before the commit: {_names(unknown)}"
+        return f"{len(unknown)} of {count(len(results), 'expectation')} unknown: {_names(unknown)}"
     return "1 expectation holds" if len(results) == 1 else f"{len(results):,} expectations hold"
 
 

@@ -7,7 +7,7 @@ this program writes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 from engine.create.metadata_after import DOWNGRADE
@@ -90,11 +90,17 @@ def _check_merge(plan: Plan, merge: MergeStatement) -> None:
 
 def _is_named(plan: Plan, typed: Sequence[str]) -> bool:
     """Whether the target's name is the one typed, behind the catalog and the schema of planning or without them."""
-    named, state = name_parts(plan.target.name), plan.state or PlanningState()
+    named, state = _lower(name_parts(plan.target.name)), plan.state or PlanningState()
     before = len(named) - len(typed)
-    if before < 0 or [one.lower() for one in named[before:]] != [one.lower() for one in typed]:
+    if before < 0 or named[before:] != _lower(typed):
         return False
-    return before == 0 or named[:before] == (state.catalog, state.schema_name)[-len(named) + 1 :][:before]
+    # current_schema() says it as USE had it
+    current = _lower(one or "" for one in (state.catalog, state.schema_name))
+    return before == 0 or named[:before] == current[-len(named) + 1 :][:before]
+
+
+def _lower(parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(one.lower() for one in parts)
 
 
 def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:

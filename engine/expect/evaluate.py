@@ -76,7 +76,7 @@ def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Tab
                 raise one.error(
                     "EXPECTATION_NOT_A_QUERY", f"its SQL is no SELECT that Spark can read: {error.message}"
                 ) from error
-            if name := read_by(spark, parsed, path):
+            if name := read_by(spark, one.expectation.sql, parsed, path):
                 raise one.error(
                     "EXPECTATION_READS_TARGET",
                     f"its SQL reads {name}; a plan has the target without the rows of the MERGE: read after or before.",

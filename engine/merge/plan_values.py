@@ -19,8 +19,6 @@ from engine.table.delta_log import live_rows
 from engine.table.tables import name_parts
 
 SESSION_CATALOG = "spark_catalog"
-IN_NEW_SESSION: tuple[list[str], ...] = ([], [SESSION_CATALOG], [SESSION_CATALOG, "default"])
-"""What a name may lack and still names the same table in a session that has just begun."""
 
 
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
@@ -48,15 +46,15 @@ def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
 
 
 def table_name(merge: AnalyzedMerge) -> str:
-    """The parts typed, behind the schema that USE gave if a new session has another one; the name of the table behind a
-    view or IDENTIFIER."""
+    """The parts typed, behind the schema that they are found in; the name of the table behind a view or IDENTIFIER. So
+    a table has one name, whatever the session's schema was."""
     parts = merge.typed.target.parts
     typed = [part.lower() for part in parts]
     named = name_parts(merge.target_name)
     full = [part.lower() for part in named]
     if not typed or not (names_path(typed) or typed == full[-len(typed) :]):
         return merge.target_name
-    before = [] if names_path(typed) or full[: -len(typed)] in IN_NEW_SESSION else named[: -len(typed)]
+    before = () if names_path(typed) else named[: -len(typed)]
     return ".".join(map(quoted_if_needed, (*before[before[:1] == (SESSION_CATALOG,) :], *parts)))
 
 

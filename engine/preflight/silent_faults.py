@@ -67,7 +67,12 @@ def _checks(
     yield ("ON_WITHOUT_KEY",), lambda: on_without_key(spark, merge, source.num_rows)
     yield (
         ("UPDATES_CHANGE_NOTHING", "UPDATES_GO_BACK"),
-        lambda: _with_keys(spark, findings, updated_faults(merge, rules, assigned, matches, checks), private),
+        lambda: _with_keys(
+            spark,
+            findings,
+            updated_faults(merge, rules, assigned, matches, checks, findings.promise.write.deletion_vectors),
+            private,
+        ),
     )
     yield ("SOURCE_EMPTY",), lambda: source_empty(source.num_rows)
     yield ("DELETES_BY_ABSENCE",), lambda: deletes_by_absence(findings.promise.metrics, matches, checks)

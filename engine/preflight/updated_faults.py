@@ -63,6 +63,9 @@ VERSION_NAMES = frozenset(
     ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
 )
 NO_FLAG = "CAST(NULL AS BOOLEAN)"
+ALL_TOUCHED = (
+    "No condition spares a file: with clauses beside WHEN MATCHED, Delta rewrites each file that ON finds a row in."
+)
 Flag = Callable[[ClauseAssignments], str | None]
 
 
@@ -258,16 +261,18 @@ def updated_faults(
     assigned: Sequence[ClauseAssignments],
     matches: Matches,
     checks: Checks,
+    deletion_vectors: bool,
 ) -> Iterator[Remark]:
-    """What the flags of the pairs say, without ``keys``: keys_of_flagged has them."""
+    """What the flags of the pairs say, without ``keys``: keys_of_flagged has them. ``deletion_vectors``: see Write."""
     updates = [
         one
         for one in assigned
         if one.clause.action_kind == "update" and takes_rows(merge.statement, matches, one.clause)
     ]
-    same = sum(file.flagged_rows(SAME) for file in matches.touched)
-    if same:
-        yield _changes_nothing(merge, rules, updates, matches, checks, same)
+    if any(file.flagged_rows(SAME) for file in matches.touched):
+        # ClassicMergeExecutor.findTouchedFiles: what ON ties, and only of WHEN MATCHED alone what a clause takes
+        spared = deletion_vectors or merge.statement.matched_only
+        yield _changes_nothing(merge, rules, updates, matches, checks, spared)
     back = sum(file.flagged_rows(BACK) for file in matches.touched)
     if back:
         columns = [(one, name) for one in updates if (name := version_column(merge, one, checks))]
@@ -288,8 +293,9 @@ def _changes_nothing(
     updates: Sequence[ClauseAssignments],
     matches: Matches,
     checks: Checks,
-    same: int,
+    spared: bool,
 ) -> Remark:
+    """``spared``: whether a file of which no row changes is left as it is."""
     every = [(one, compared_update(merge, rules, one, checks)) for one in updates]
     # the rows of the other clauses are not among them
     compared = [(one, of) for one, of in every if _has_hint(merge, of)]
@@ -299,6 +305,7 @@ def _changes_nothing(
         for file in matches.touched
         if file.flagged_rows(SAME) == sum(file.clause_rows.values()) and file.flagged_rows(SAME)
     ]
+    same = sum(file.flagged_rows(SAME) for file in matches.touched)
     rows = count_and_verb(same, "updated row", "keep")
     names = ", ".join(others)
     return Remark(
@@ -306,7 +313,11 @@ def _changes_nothing(
         sentence=f"{rows} every value that is assigned."
         if not others
         else f"{rows} every value but {names}, which cannot be compared before the commit.",
-        evidence=_idle_files(idle, matches) if not others else "Whether they change is not known.",
+        evidence="Whether they change is not known."
+        if others
+        else _idle_files(idle, matches)
+        if spared
+        else ALL_TOUCHED,
         count=None if others else same,
         exactness="unknown" if others else "exact",
         # a condition that leaves a column out would keep its changes away

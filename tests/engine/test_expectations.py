@@ -197,7 +197,11 @@ def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, co
         ("SELECT * FROM (WITH t AS (SELECT 1 AS id) SELECT * FROM t) JOIN t USING (id) WHERE false", True),
         ("SELECT * FROM IDENTIFIER('{schema}.t') WHERE false", True),
         ("SELECT * FROM IDENTIFIER('{schema}.' || 't') WHERE false", True),
+        ("SELECT 1 WHERE highest() < 0", True),
+        ("SELECT id FROM after WHERE beyond(id)", True),
+        ("SELECT * FROM those_above(10)", True),
         # what it reads is what it says
+        ("SELECT 1 WHERE lowest() < 0", False),
         ("SELECT * FROM t VERSION AS OF 0 WHERE false", False),
         ("WITH t AS (SELECT * FROM after) SELECT * FROM t WHERE false", False),
         ("WITH a AS (SELECT * FROM after), t AS (SELECT * FROM a) SELECT * FROM t WHERE false", False),
@@ -206,6 +210,13 @@ def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, co
 )
 def test_sql_that_reads_the_target_by_its_own_name_is_refused(shop: Any, sql: str, is_refused: bool) -> None:
     shop.sql("CREATE OR REPLACE VIEW seen AS SELECT id FROM t")
+    for function in (
+        "highest() RETURNS INT RETURN (SELECT max(id) FROM seen)",
+        "beyond(x BIGINT) RETURNS BOOLEAN RETURN x > 1000 AND highest() < 0",
+        "those_above(x INT) RETURNS TABLE (id BIGINT) RETURN SELECT id FROM t WHERE n > x + 1000",
+        "lowest() RETURNS INT RETURN (SELECT min(k) FROM r)",
+    ):
+        shop.sql(f"CREATE OR REPLACE FUNCTION {function}")
     schema = shop.sql("SELECT current_schema()").collect()[0][0]
     path = shop.sql("DESCRIBE DETAIL t").collect()[0]["location"]
     text = f't: [{{name: x, sql: "{sql.format(schema=schema, path=path)}"}}]'

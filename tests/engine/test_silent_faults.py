@@ -281,6 +281,30 @@ def test_what_is_told_of_a_fault_can_be_pasted(shop: Any) -> None:
         assert found.keys() - faults(planned(shop, sql)).keys() == {code}, sql
 
 
+@pytest.mark.parametrize("vectors", ["false", "true"])
+@pytest.mark.parametrize(
+    "more", ["", "WHEN NOT MATCHED THEN INSERT *", "WHEN NOT MATCHED BY SOURCE AND t.id > 99 THEN DELETE"]
+)
+def test_what_is_said_of_the_files_that_a_fix_spares_is_what_its_own_plan_says(
+    shop: Any, more: str, vectors: str
+) -> None:
+    shop.sql(
+        "CREATE OR REPLACE TABLE files (id INT, v STRING) USING DELTA "
+        f"TBLPROPERTIES ('delta.enableDeletionVectors' = '{vectors}')"
+    )
+    for row in ("1, 'same'), (11, 'same'", "2, 'old'), (12, 'old'"):
+        shop.sql(f"INSERT INTO files SELECT /*+ COALESCE(1) */ * FROM VALUES ({row})")
+    rows = "(SELECT * FROM VALUES (1, 'same'), (2, 'new') AS x(id, v)) AS s"
+    merge = f"MERGE INTO files AS t USING {rows} ON t.id = s.id "
+    before = planned(shop, f"{merge} WHEN MATCHED THEN UPDATE SET v = s.v {more}")
+    told = faults(before)["UPDATES_CHANGE_NOTHING"]
+    after = planned(shop, f"{merge} {told.fix} {more}")
+    spared = len(before.changed_files) - len(after.changed_files)
+    says = told.evidence.startswith("1 of 2 touched files")
+    assert (spared, says) in ((1, True), (0, False)), told.evidence
+    assert says or "No condition spares a file" in told.evidence
+
+
 def test_a_fix_of_keys_of_two_types_keeps_all_that_on_asks_for(shop: Any) -> None:
     merge = (
         "MERGE INTO t USING (SELECT * FROM VALUES ('7', 'a'), ('07', 'b') AS x(id, v)) AS s "

@@ -45,8 +45,9 @@ def test_what_names_its_table_by_use_is_restored_by_hand_in_any_session(
     with session.new_session({}) as other:
         # a table of that name in its own schema, too
         other.spark.sql("CREATE OR REPLACE TABLE default.of_use USING delta AS SELECT 1 AS id")
-        rows = "(SELECT 2 AS id) AS s"
-        text = f"USE {schema}; MERGE INTO of_use AS t USING {rows} ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+        merge = "MERGE INTO of_use AS t USING (SELECT 2 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+        assert plan(other.spark, merge, rows=0).target.name == "default.of_use", "as History has its CREATE"
+        text = f"USE {schema.upper()}; {merge}"
         looked = plan(other.spark, text, rows=0)
         assert looked.target.name == f"{schema}.of_use"
         outcome = apply(other.spark, looked, history=history)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,7 @@ class Casting:
 
     def sql(self, query: str) -> Any:
         self.asked.append(query)
-        values = [part.split("'")[1] for part in query.split("try_cast(")[1:]]
+        values = re.findall(r"try_cast\('([^']*)' AS \w+\) IS NULL", query)
         return SimpleNamespace(collect=lambda: [tuple(not value.isdigit() for value in values)])
 
 
