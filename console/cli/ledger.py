@@ -26,7 +26,7 @@ from console.words.outcome_sentences import (
     taken_back,
     went_well,
 )
-from console.words.undo_sentences import overwritten, refused
+from console.words.undo_sentences import overwritten, refused, restored
 from console.words.visible import table_name, visible
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
     for one in found:
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
-        changed = changed_rows(metrics.get(one.op_id, {}), signs)
+        done = metrics.get(one.op_id, {})
+        changed = restored(one.sql, done) if one.kind == "restore" else changed_rows(done, signs)
         cells = (one.op_id, started, kind(one), _status(one, signs), Text(table_name(one.table)), version)
         rows.add_row(*cells, changed)
         gone = PROGRAM_GONE if one.program_gone else ""

@@ -93,6 +93,7 @@ def test_the_list_says_what_each_is_and_how_many_rows_it_changed(
         told = [" ".join(line) for line in lines]
         changed = [word for line in lines for word in line if word[0] in "+~-"]
         assert changed == ["+12", "+12", "+12", "+9,000", "~6,064"]
+        assert [line.rpartition("back to ")[2] for line in told if "back to" in line] == [f"v{looked.to_version}"]
         assert [status for line in told for status in ("refused", "undone") if status in line] == ["refused", "undone"]
 
 
