@@ -6,7 +6,7 @@ The four names are WITH queries in front of each: they hide nothing of the sessi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -204,15 +204,17 @@ def _failing(
     at_fault = [name for name, failing in zip(query.faults, by_column, strict=True) if failing]
     said = said_of(expectation, at_fault or expectation.columns)
     sentence = f"{count(bad, what)}: {said}."
-    rows = () if private else _rows(spark, query, relations)
+    hidden = () if expectation.sql is not None else (CHANGE,)
+    rows = () if private else _rows(spark, query, relations, hidden)
     return _result(expectation, "fail", str(bad), sentence, checked=query.checked, rows=rows)
 
 
-def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cells, ...]:
-    """Some of the rows that fail. Columns go by their places, for SQL may give two of one name."""
+def _rows(spark: SparkSession, query: Query, relations: Relations, hidden: Collection[str]) -> tuple[Cells, ...]:
+    """Some of the rows that fail, without the columns ``hidden``. Columns go by their places, for SQL may give two of
+    one name."""
     names = schema_of(spark, f"{relations.queries}{query.sql}").names
     given = ", ".join(f"c{at}" for at in range(len(names)))
-    kept = {at: name for at, name in enumerate(names) if name != CHANGE}
+    kept = {at: name for at, name in enumerate(names) if name not in hidden}
     items = ", ".join(shown(f"c{at}") for at in kept)
     try:
         rows = collected(

@@ -105,6 +105,18 @@ def test_each_kind_holds_for_a_good_feed(shop: Any) -> None:
     assert found["rows"].value == "2 -> 3"
 
 
+def test_rows_that_sql_gives_have_each_column_that_it_asked_for(shop: Any) -> None:
+    text = """
+    t:
+      - {name: images, sql: "SELECT id, _change_type FROM changes WHERE _change_type <> 'insert' AND id = 2"}
+      - accepted: {n: [30]}
+    """
+    found = by_name(planned(shop, GOOD, text))
+    told = [(row["id"], row["_change_type"]) for row in found["images"].rows]
+    assert sorted(told) == [("2", "update_postimage"), ("2", "update_preimage")]
+    assert all("_change_type" not in row for row in found["accepted_n"].rows)
+
+
 def test_a_plan_with_expectations_hides_none_without_in_the_history(shop: Any, tmp_path: Path) -> None:
     history = History(tmp_path / "history.duckdb")
     elsewhere = "other: [{unique: [id]}]"
