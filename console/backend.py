@@ -123,9 +123,17 @@ class Backend(Protocol):
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation: ...
 
     def plan(
-        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
+        self,
+        sql: str,
+        params: Mapping[str, str],
+        *,
+        rows: int,
+        operation_id: str,
+        on_progress: OnProgress,
+        file: str = "",
     ) -> AnyPlan:
-        """Plan a MERGE, a CREATE or a REPLACE TABLE: what it would do, without doing it."""
+        """Plan a MERGE, a CREATE or a REPLACE TABLE: what it would do, without doing it. The expectations beside the
+        ``file`` that its text was opened from hold for it."""
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         """What that plan does to the rows of one key: values of ON's equalities, or a predicate."""

@@ -18,13 +18,22 @@ from threading import Lock
 
 from engine.files import try_lock, write_private
 
+FILE = "file:"
+"""What stands before the file among the values: no parameter is called so."""
+
 
 @dataclass(frozen=True)
 class Draft:
-    """The text of one merge, and what its ``:name`` markers stand for."""
+    """The text of one merge, what its ``:name`` markers stand for, and the file that it was opened from, if any."""
 
     sql: str = ""
     params: dict[str, str] = field(default_factory=dict)
+    file: str = ""
+
+    @property
+    def beside_text(self) -> dict[str, str]:
+        """What is written beside the text."""
+        return {**self.params, FILE: self.file} if self.file else self.params
 
     def holds(self, typed: Draft) -> bool:
         """Whether nothing of ``typed`` is lost if this is there."""
@@ -128,7 +137,9 @@ class DraftStore:
 
     def open(self, name: str) -> Draft:
         """What was saved under that name. Raises UsageError if it cannot be read."""
-        return Draft(sql=read_sql(self._folder / f"{name}.sql"), params=self._load_params(name))
+        values = self._load_params(name)
+        file = values.pop(FILE, "")
+        return Draft(read_sql(self._folder / f"{name}.sql"), values, file)
 
     def load(self, name: str) -> Draft:
         """The draft of that name, or an empty one. Raises UsageError if it exists and cannot be read."""
@@ -141,7 +152,7 @@ class DraftStore:
                 return
             _make_private_folder(self._folder)
             write_private(self._folder / f"{name}.sql", draft.sql, durable=True)
-            write_private(self._folder / f"{name}.params.json", json.dumps(draft.params), durable=True)
+            write_private(self._folder / f"{name}.params.json", json.dumps(draft.beside_text), durable=True)
             self._newest[name] = sequence
 
     def keep(self, name: str, draft: Draft) -> Path | None:
@@ -152,8 +163,8 @@ class DraftStore:
             _make_private_folder(self._folder)
             kept = _free_path(self._folder, name)
             write_private(kept, draft.sql, durable=True)
-            if draft.params:
-                write_private(kept.with_suffix(".params.json"), json.dumps(draft.params), durable=True)
+            if draft.beside_text:
+                write_private(kept.with_suffix(".params.json"), json.dumps(draft.beside_text), durable=True)
             return kept
 
     def glimpse(self, name: str) -> str:

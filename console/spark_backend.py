@@ -58,6 +58,8 @@ class SparkBackend(SparkTables):
         """The statements that ran in a session for checks, before the one that is checked."""
         self._checking = threading.Lock()
         self._sessions = PlanSessions()
+        self._file_of: dict[str, str] = {}
+        """The file of SQL that a plan was made of, by its id; "" if of none."""
         self._server: ServerInfo | None = None
         """The embedded server that was connected to last."""
         self._lock = threading.Lock()
@@ -193,14 +195,22 @@ class SparkBackend(SparkTables):
         return session
 
     def plan(
-        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
+        self,
+        sql: str,
+        params: Mapping[str, str],
+        *,
+        rows: int,
+        operation_id: str,
+        on_progress: OnProgress,
+        file: str = "",
     ) -> AnyPlan:
         from engine.commit.policy import with_verdicts
         from engine.commit.source_shrank import with_source_shrank
+        from engine.expect.read_expectations import read_beside
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
 
-        expectations = self._expectations()
+        expectations = read_beside(file, self.home)
         session = self._session().new_session(self._confs)
         done = False
         try:
@@ -226,6 +236,7 @@ class SparkBackend(SparkTables):
                 session.close()
         result = with_verdicts(self.policy, result)
         self._sessions.keep(result.plan_id, session)
+        self._file_of[result.plan_id] = file
         try:
             ledger = self._ledger()
             result = with_source_shrank(ledger, result, self._silent_faults)
@@ -235,12 +246,11 @@ class SparkBackend(SparkTables):
             logging.getLogger("deltamerge.console").exception("the plan is not in the history")
         return result
 
-    def _expectations(self) -> tuple[Declared, ...]:
-        """What the files say now: whoever corrects one plans again."""
-        from engine.expect.read_expectations import FOLDER, read_files
+    def _expectations(self, plan_id: str) -> tuple[Declared, ...]:
+        """What the files say now of a plan: whoever corrects one plans again."""
+        from engine.expect.read_expectations import read_beside
 
-        folder = self.home / FOLDER
-        return read_files([folder]) if folder.is_dir() else ()
+        return read_beside(self._file_of.get(plan_id, ""), self.home)
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         from engine.explore.find_key import find_key
@@ -287,7 +297,7 @@ class SparkBackend(SparkTables):
         from engine.model.errors import EngineError
 
         # a file that is broken is told before anything is written, and before the session counts as busy
-        expected = self._expectations() if self.policy.verify else ()
+        expected = self._expectations(plan.plan_id) if self.policy.verify else ()
         running = self._session_to_run(plan, operation_id)
 
         def work(say: OnProgress) -> Outcome:
@@ -310,7 +320,7 @@ class SparkBackend(SparkTables):
         from engine.commit.rehearse import rehearse
         from engine.model.errors import EngineError
 
-        expected = self._expectations()
+        expected = self._expectations(plan.plan_id)
         running = self._session_to_run(plan, operation_id)
         rehearsal = self._sessions.run(
             running,

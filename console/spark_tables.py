@@ -152,9 +152,13 @@ class SparkTables:
     def _session(self) -> Session:
         from engine.model.errors import UnreachableError
 
-        if self._main is None:
+        main = self._main  # another thread may close it
+        if main is None:
             raise UnreachableError("SPARK_UNREACHABLE", "Spark is not up yet.", "Wait a moment, or restart it.")
-        return self._main
+        if main.server is not None and not main.server.is_running():
+            # a session of its own would start another server, of which nothing else here knows
+            raise UnreachableError("SPARK_UNREACHABLE", "its server was stopped", "Start it again.")
+        return main
 
     def _ask(self, question: Callable[[Any], T]) -> T:
         from engine.spark.spark_errors import translate

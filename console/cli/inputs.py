@@ -110,11 +110,10 @@ def _text_in(given: Given) -> str:
 def read_expectations(paths: Iterable[str], file: str, home: Path) -> tuple[Declared, ...]:
     """The expectations in ``paths``; without any, those in the folder ``expect`` beside ``file``, else in that of the
     home. Raises UsageError."""
-    from engine.expect.read_expectations import FOLDER, read_files
+    from engine.expect.read_expectations import read_beside, read_files
 
-    places = ([] if file == STDIN else [Path(file).parent]) + [home]
-    folders = [place / FOLDER for place in places if (place / FOLDER).is_dir()]
-    return read_files([Path(path) for path in paths] or folders[:1])
+    named = [Path(path) for path in paths]
+    return read_files(named) if named else read_beside("" if file == STDIN else file, home)
 
 
 def read_plan(name: str) -> AnyPlan:

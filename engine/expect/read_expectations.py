@@ -77,6 +77,13 @@ def read_files(paths: Iterable[Path | str]) -> tuple[Declared, ...]:
     return tuple(seen.values())
 
 
+def read_beside(file: str, home: Path) -> tuple[Declared, ...]:
+    """The expectations in the folder ``expect`` beside a ``file`` of SQL ("": there is none), else in that of the home.
+    Raises UsageError."""
+    places = (*([Path(file).parent] if file else []), home)
+    return read_files([place / FOLDER for place in places if (place / FOLDER).is_dir()][:1])
+
+
 def read_expectations(text: str, name: str = "") -> Iterator[Declared]:
     """Those of one file, called ``name``. Raises UsageError ``BAD_EXPECTATIONS``."""
     # of the base loader every scalar is text: NO is a country, and 01 no number

@@ -229,9 +229,9 @@ class FakeBackend:
         return Validation(ok=True, target="sales.orders", target_version=41, decision=decision)
 
     def plan(
-        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report, file: str = ""
     ) -> AnyPlan:
-        self._enter("plan", sql, dict(params), rows, operation_id, sleep=False)
+        self._enter("plan", sql, dict(params), rows, file, operation_id, sleep=False)
         if not sql.upper().startswith(("CREATE", "REPLACE")):
             looked = samples.a_plan()
             on_progress(Progress(phase=PHASES[0], decision=looked.decision))

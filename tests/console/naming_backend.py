@@ -98,9 +98,9 @@ class NamingBackend(FakeBackend):
         return (LayoutAdvice("SMALL_FILES", tag(name, "advice"), "", ""),)
 
     def plan(
-        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report, file: str = ""
     ) -> AnyPlan:
-        made = super().plan(sql, params, rows=rows, operation_id=operation_id, on_progress=on_progress)
+        made = super().plan(sql, params, rows=rows, operation_id=operation_id, on_progress=on_progress, file=file)
         plan_id = sha256(sql.encode()).hexdigest()
         update: dict[str, object] = {"plan_id": plan_id}
         if made.kind == "create_table":

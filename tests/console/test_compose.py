@@ -492,6 +492,35 @@ async def test_moving_through_the_text_offers_nothing_and_tab_indents(backend: F
         assert operator.merge.editor.text == "mat     mat"
 
 
+async def test_a_text_keeps_the_file_that_it_was_opened_from_whose_expectations_hold_for_it(
+    backend: FakeBackend, tmp_path: Path
+) -> None:
+    (tmp_path / "m.sql").write_text(MERGE_SQL)
+
+    def planned_of() -> object:
+        return backend.called("plan")[-1][3]
+
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL.lower())
+        assert planned_of() == ""
+        open_file(operator.merge, tmp_path / "m.sql")
+        await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
+        await operator.press("ctrl+end", *" -- mine", "ctrl+r")
+        await operator.until(lambda: len(backend.called("plan")) == 2)
+        assert planned_of() == str(tmp_path / "m.sql")
+        await operator.sees("Decision")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2", "ctrl+r")
+        await operator.until(lambda: len(backend.called("plan")) == 3)
+        assert planned_of() == str(tmp_path / "m.sql"), "another day"
+        await operator.sees("Decision")
+        operator.merge.use_text("MERGE INTO another")
+        assert operator.merge.pane.draft.file == ""
+        await operator.press("ctrl+z")
+        assert operator.merge.pane.draft.file == str(tmp_path / "m.sql")
+
+
 @pytest.mark.parametrize("how", ["opened", "given"])
 async def test_undo_does_not_go_back_past_a_text_that_was_loaded(
     backend: FakeBackend, tmp_path: Path, how: str

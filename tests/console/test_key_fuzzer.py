@@ -59,9 +59,9 @@ class FuzzedBackend(NamingBackend):
         self._ids = itertools.count(1)
 
     def plan(
-        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report, file: str = ""
     ) -> AnyPlan:
-        usual = super().plan(sql, params, rows=rows, operation_id=operation_id, on_progress=on_progress)
+        usual = super().plan(sql, params, rows=rows, operation_id=operation_id, on_progress=on_progress, file=file)
         plan: AnyPlan = self._chance.choice(MERGES if usual.kind == "merge" else CREATES)()
         return plan.model_copy(update={"statement": usual.statement, "plan_id": f"{next(self._ids):012}"[::-1]})
 

@@ -104,6 +104,16 @@ async def test_a_spark_that_comes_up_again_is_not_called_lost(backend: FakeBacke
         await operator.sees("warm · idle")
 
 
+async def test_a_plan_that_cannot_be_committed_without_spark_offers_no_commit(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        assert "c commit" in operator.keys
+        await lose_spark(operator, backend)
+        await operator.until(lambda: "c why not commit" in operator.keys)
+        await operator.press("c")
+        await operator.sees("Cannot be committed", "Spark is lost")
+
+
 async def test_restart_is_offered_only_when_there_is_something_to_restart(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

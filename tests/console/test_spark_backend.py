@@ -16,7 +16,7 @@ from console.plan_sessions import KEPT_PLANS
 from console.spark_backend import SparkBackend
 from engine.commit.policy import Policy
 from engine.model.browse import TableRef
-from engine.model.errors import CancelledError, UsageError
+from engine.model.errors import CancelledError, UnreachableError, UsageError
 from engine.model.operation import Outcome
 from engine.model.plan import Engines
 from tests.conftest import TEST_CONFS
@@ -265,6 +265,41 @@ def test_a_look_at_an_undo_can_be_cancelled_by_its_id(keeper: Any, monkeypatch: 
     monkeypatch.setattr(keeper, "_ledger", lambda: SimpleNamespace(get=lambda op_id: op_id))
     keeper.plan_undo("op", operation_id="look")
     assert tags == ["look"]
+
+
+def test_the_expectations_beside_the_file_of_a_plan_hold_for_it_and_those_of_the_home_for_others(
+    keeper: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As on the command line."""
+    for place, name in ((keeper.home, "home"), (tmp_path / "merges", "beside")):
+        (place / "expect").mkdir(parents=True)
+        (place / "expect" / "a.yml").write_text(f"a.t: [{{name: {name}, rows: {{min: 1}}}}]")
+    (tmp_path / "alone").mkdir()
+    session = Kept()
+    monkeypatch.setattr(session, "new_session", lambda _: Kept(), raising=False)
+    monkeypatch.setattr(keeper, "_main", session)
+    names: list[str] = []
+
+    def planned(*_: Any, expectations: Any, **__: Any) -> Any:
+        names.append(expectations[0].expectation.name)
+        return a_plan().model_copy(update={"plan_id": str(len(names))})
+
+    monkeypatch.setattr("engine.plan_statement.plan", planned)
+    for file in (tmp_path / "merges" / "m.sql", tmp_path / "alone" / "m.sql", ""):
+        keeper.plan("MERGE", {}, rows=0, operation_id="1", on_progress=print, file=str(file))
+    assert names == ["beside", "home", "home"]
+    # for the rehearsal and for the check of the commit, too
+    assert [keeper._expectations(plan)[0].expectation.name for plan in ("1", "2", "3")] == names
+
+
+def test_what_is_asked_of_a_server_that_was_stopped_elsewhere_starts_no_other_one(
+    keeper: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Kept()
+    session.server = SimpleNamespace(is_running=lambda: False)
+    monkeypatch.setattr(keeper, "_main", session)
+    with pytest.raises(UnreachableError, match="its server was stopped"):
+        keeper.plan("MERGE", {}, rows=0, operation_id="1", on_progress=print)
 
 
 def test_a_new_connection_closes_the_sessions_of_the_one_before(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,11 +152,11 @@ class MergePlace(FormSqlPlace):
         self.console_app.name_merge(self.number, self.pane.target)
 
     @override
-    def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
+    def use_text(self, sql: str, params: Mapping[str, str] | None = None, file: str = "") -> None:
         if self.view == "form" and read_form(sql) is not None:
-            self.pane.use_text(sql, params)
+            self.pane.use_text(sql, params, file)
         else:
-            super().use_text(sql, params)
+            super().use_text(sql, params, file)
 
     def use_proposal(self, known: Sides) -> None:
         """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""

@@ -34,7 +34,7 @@ _NAME = re.compile(r"\w[\w .-]*")
 def ask_name_to_save(place: StatementPlace) -> None:
     """Ask for a name, then save the statement and the values of its parameters under it."""
     store = DraftStore(place.console_app.home, FOLDER)
-    draft = Draft(place.pane.text, place.pane.params)
+    draft = place.pane.draft
     values = f" The values of {', '.join(f':{name}' for name in draft.params)} are kept too." if draft.params else ""
 
     def why_not(name: str) -> str | None:

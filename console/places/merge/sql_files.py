@@ -51,7 +51,7 @@ def open_file(place: StatementPlace, path: Path) -> None:
     """Put the text of a file into the editor."""
     place.ask_here(
         "open-merge",
-        lambda: Draft(read_sql(path)),
+        lambda: Draft(read_sql(path), file=str(path.absolute())),
         place.use_draft,
         lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
     )

@@ -125,7 +125,7 @@ class StatementPlace(LedgerPlace):
         self.action_plan()
 
     def _start_plan(self) -> None:
-        sql, params, rows = self.pane.text, self.pane.params, SAMPLE_ROWS
+        of = self.pane.draft
         self.pane.stop_validating()
         self.pane.forget_error()
         self.pane.say(PLANNING)
@@ -134,7 +134,8 @@ class StatementPlace(LedgerPlace):
         report = reporter(self, operation.operation_id)
 
         def plan() -> AnyPlan:
-            new = self.backend.plan(sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report)
+            id, rows = operation.operation_id, SAMPLE_ROWS
+            new = self.backend.plan(of.sql, of.params, rows=rows, operation_id=id, on_progress=report, file=of.file)
             if new.kind == "merge":
                 garbage.stays(len(new.find_touched_files.files))
             return new
@@ -307,7 +308,7 @@ class StatementPlace(LedgerPlace):
 
     def begin(self, kind: str, projection: Projection | None = None) -> Operation:
         self.pane.plan_is_wanted = False
-        operation = Operation(uuid.uuid4().hex, kind, self._typed(), self.pane.origin)
+        operation = Operation(uuid.uuid4().hex, kind, self._typed(), self.pane.origins.now)
         self.operation = operation
         table, path = (self.plan.target.name, self.plan.target.path) if self.plan is not None else ("", "")
         self.console_app.begin(Job(operation.operation_id, kind, self.plan_id, table, path))
@@ -366,8 +367,8 @@ class StatementPlace(LedgerPlace):
     def possible(self) -> dict[str, bool]:
         """The actions that are not always possible, and whether they are now."""
         view = self.view
-        may_commit = view == "preview" and self.plan is not None and not self.is_committed and self.operation is None
-        never = plan_summary.why_not_committable(self.plan) or self.stale if self.plan is not None else ""
+        has_preview = view == "preview" and self.plan is not None
+        may_commit = self.plan is not None and not self._why_not_now(self.plan)
         typing = view not in ("preview", "commit")
         return {
             "edit": view != "compose" or self.focused is None,
@@ -382,8 +383,8 @@ class StatementPlace(LedgerPlace):
             "view": view == "preview",
             "save_plan": view == "preview",
             "copy_markdown": self.plan is not None,
-            "commit": may_commit and not never,
-            "why_not_commit": view == "preview" and self.plan is not None and not (may_commit and not never),
+            "commit": has_preview and may_commit,
+            "why_not_commit": has_preview and not may_commit,
             "history": view == "commit",
         }
 

@@ -17,6 +17,7 @@ from textual.widgets import Input, TextArea
 from console.drafts import Draft, DraftStore
 from console.places.statement.accepted import accepted
 from console.places.statement.markers import markers_of, target_of
+from console.places.statement.origins import Origins
 from console.places.statement.python_hint import PYTHON, PYTHON_HINT
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
@@ -71,10 +72,7 @@ class ComposePane(Vertical, Asking):
         self._message_of = Draft("")
         """The text that the sentences below the editor are about."""
         self._saves = itertools.count()
-        self.origin = 0
-        """Which of the texts that came here from elsewhere became the text of now; edits keep it."""
-        self._origin_of: dict[str, int] = {}
-        """That of texts which may come back."""
+        self.origins = Origins()
         self._values_of: dict[str, dict[str, str]] = {}
         """The values that texts had which may come back."""
         self._save_timer: Timer | None = None
@@ -118,9 +116,13 @@ class ComposePane(Vertical, Asking):
     def params(self) -> dict[str, str]:
         return self.query_one(Parameters).values
 
+    @property
+    def draft(self) -> Draft:
+        return Draft(self.text, self.params, self.origins.file)
+
     def say(self, *paragraphs: Paragraph | str) -> None:
         """Sentences below the editor, about the text that is in it now."""
-        self._message_of = Draft(self.text, self.params)
+        self._message_of = self.draft
         self.query_one("#message", Sentences).show(
             sentence(one, "$foreground-muted") if isinstance(one, str) else one for one in paragraphs
         )
@@ -134,16 +136,14 @@ class ComposePane(Vertical, Asking):
     def _tell(self, text: str) -> None:
         self.say(self.place.with_keys(text))
 
-    def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
+    def use_text(self, sql: str, params: Mapping[str, str] | None = None, file: str = "") -> None:
         """Other text in the editor, with its values if there are any. What was typed before is put aside, and undo
         brings it back, with its values; else undo does not go past this text."""
-        before = Draft(self.text, self.params)
+        before = self.draft
         # a value that is not given stays as it is
         new = Draft(sql, {**(before.params if before.sql == sql else {}), **(params or {})})
         given, self._given = self._given, new
-        if before.sql != sql:
-            self._origin_of |= {before.sql: self.origin, sql: max(self._origin_of.values(), default=0) + 1}
-            self.origin = self._origin_of[sql]
+        self.origins.came(before.sql, sql, file)
         if params is not None:
             if before.sql != sql:
                 self._values_of[before.sql] = before.params
@@ -175,7 +175,7 @@ class ComposePane(Vertical, Asking):
 
         Raises OSError; then the text goes on being saved.
         """
-        kept = self._drafts.keep(self.draft_name, Draft(self.text, self.params))
+        kept = self._drafts.keep(self.draft_name, self.draft)
         self._drafts.discard(self.draft_name, next(self._saves))
         for timer in (self._save_timer, self._validate_timer):
             if timer is not None:
@@ -223,6 +223,7 @@ class ComposePane(Vertical, Asking):
         if told:
             self.notify(told, title="Draft", severity="warning", timeout=10)
         self.query_one(Parameters).remember(draft.params)
+        self.origins = Origins(draft.file)
         if draft.sql:
             with self.prevent(TextArea.Changed):
                 self.editor.load_text(draft.sql)
@@ -249,7 +250,7 @@ class ComposePane(Vertical, Asking):
 
     def _text_changed(self) -> None:
         self.forget_error()
-        self.origin = self._origin_of.get(self.text, self.origin)
+        self.origins.typed(self.text)
         names = markers_of(self.text)
         if names is not None:
             self.query_one(Parameters).set_names(names)
@@ -261,7 +262,7 @@ class ComposePane(Vertical, Asking):
         self._later()
 
     def _later(self) -> None:
-        self._latest = Draft(self.text, self.params)
+        self._latest = self.draft
         self.forget("validate")
         if self.message and self._message_of != self._latest:
             self.say(EDITED.format("The text" if self._message_of.sql != self.text else "A value"))

@@ -123,19 +123,20 @@ class StepsPlace(Place):
     def _steps(self) -> list[tuple[str, str]]:
         plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
         if self.is_edited:
-            plan += " (text edited)" if self.pane.origin == self._planned_origin else " (of another text)"
+            plan += " (text edited)" if self.pane.origins.now == self._planned_origin else " (of another text)"
         return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
 
-    def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
+    def use_text(self, sql: str, params: Mapping[str, str] | None = None, file: str = "") -> None:
         """A statement from elsewhere, ready to be edited, with the values of its parameters if it has its own."""
-        self.pane.use_text(sql, params)
+        self.pane.use_text(sql, params, file)
         self.show_view("compose")
         self.editor.focus()
 
     def use_draft(self, draft: Draft) -> None:
         """A statement from elsewhere with the values of its parameters."""
         # a marker that has no value there has none of the text before
-        self.use_text(draft.sql, {**dict.fromkeys(markers_of(draft.sql) or (), ""), **draft.params})
+        values = {**dict.fromkeys(markers_of(draft.sql) or (), ""), **draft.params}
+        self.use_text(draft.sql, values, draft.file)
 
     @override
     def with_keys(self, text: str) -> str:
