@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from console.widgets.page import Column, Full, Page, Row, Table, sentence
-from console.words import plan_summary
+from console.words import expectation_sentences, plan_summary
 from console.words.create_sentences import facts, in_a_line, in_words
 from console.words.format import local_clock, number, short_id, size
 from console.words.glyphs import Glyphs
@@ -16,6 +17,7 @@ from engine.model.counted import part_and_verb
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
+    from engine.model.expectation import ExpectationResult
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
 
@@ -81,8 +83,15 @@ def _of_merge(one: Plan) -> dict[str, str]:
         "files after skipping": number(one.scan.files_after),
         **({"schema": evolves} if (evolves := evolution(one, None)) else {}),
         "conflicting rows": number(one.find_touched_files.conflicts.true_count),
+        "expectations": _expectations(one.expectations),
         **_of_any(one),
     }
+
+
+def _expectations(results: Sequence[ExpectationResult]) -> str:
+    """Why those do not hold that do not, else that they do."""
+    why = "; ".join(expectation_sentences.sentence(one) for one in results if one.status != "pass")
+    return why or (expectation_sentences.summary(results) if results else "none")
 
 
 def _of_create(one: CreatePlan) -> dict[str, str]:

@@ -78,7 +78,7 @@ class TableVersion(Value):
 
 
 class DataFile(Value):
-    """One data file of a table version, with its statistics in the log."""
+    """One data file of a table version, with its statistics in the log, each by its column's ``statistics_key``."""
 
     path: str
     bytes: int

@@ -90,3 +90,9 @@ def unused(name: str, names: Iterable[str]) -> str:
     while name.lower() in taken:
         name = f"_{name}"
     return name
+
+
+def statistics_key(*path: str) -> str:
+    """By what the statistics of a column, or of a field by its path, are known. A name that holds a dot is quoted, as
+    it would be the path of another one."""
+    return ".".join(f"`{name.replace('`', '``')}`" if "." in name else name for name in path)

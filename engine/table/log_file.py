@@ -10,6 +10,7 @@ from engine.model.browse import DataFile
 from engine.model.counted import verb_of
 from engine.model.errors import EngineError
 from engine.model.value import Cells
+from engine.sql.names import statistics_key
 
 FILES_NOT_UNDERSTOOD = "FILES_NOT_UNDERSTOOD"
 BY_COLUMN = ("minValues", "maxValues", "nullCount")
@@ -85,13 +86,13 @@ def statistics_of(text: str | None, parse_float: Callable[[str], object] = str) 
     return {key: value for key, value in statistics.items() if key not in BY_COLUMN or isinstance(value, dict)}
 
 
-def _flat(values: dict[str, Any], prefix: str = "") -> Cells:
+def _flat(values: dict[str, Any], *above: str) -> Cells:
     flat: Cells = {}
     for name, value in values.items():
         if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
+            flat |= _flat(value, *above, name)
         else:
-            flat[f"{prefix}{name}"] = None if value is None else str(value)
+            flat[statistics_key(*above, name)] = None if value is None else str(value)
     return flat
 
 

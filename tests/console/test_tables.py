@@ -21,6 +21,7 @@ from console.widgets.page import Page, Table, row_again
 from console.widgets.table_tree import TableTree, name_in
 from engine.model.browse import Column, TableRef
 from engine.model.errors import EngineError, UnreachableError
+from engine.table.log_file import LogFile
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -718,6 +719,23 @@ def bounds_of(type_: str, *bounds: tuple[str, str]) -> tuple[str | None, ...]:
     ]
     detail = samples.a_detail("sales.orders").model_copy(update={"columns": (Column(name="x", type=type_),)})
     return the_table(statistics_page(files, detail)).rows[0][1:3]
+
+
+@pytest.mark.parametrize("type_", ["date", "timestamp"])
+def test_days_before_year_0_and_after_9999_are_in_order(type_: str) -> None:
+    time = "" if type_ == "date" else "T00:00:00.000Z"
+    days = ("-0010-12-01", "-0005-01-01", "0999-01-01", "2024-01-01", "+10000-01-01", "+100000-01-01")
+    texts = [f"{day}{time}" for day in days]
+    assert sorted({*texts}, key=ordering(type_)) == texts
+    assert bounds_of(type_, *((text, text) for text in texts)) == (texts[0], texts[-1])
+
+
+def test_a_column_that_is_called_like_the_path_of_a_field_has_its_own_bounds() -> None:
+    stats = '{"numRecords":1,"minValues":{"st":{"foo":7},"st.foo":100},"maxValues":{"st":{"foo":7},"st.foo":200}}'
+    file = LogFile("a", 1, {}, 1, 0, "", 1, stats=stats).value()
+    detail = samples.a_detail("t").model_copy(update={"columns": (Column(name="st.foo", type="int"),)})
+    (row,) = the_table(statistics_page([file], detail)).rows
+    assert row[:3] == ("st.foo", "100", "200")
 
 
 def test_times_are_bounded_as_moments_whatever_the_offset_they_were_written_with() -> None:

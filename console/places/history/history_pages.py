@@ -39,7 +39,6 @@ def matches(operation: Operation, outcome: Outcome | None, glyphs: Glyphs, words
     row = _operation_row(operation, outcome, glyphs, member=False)
     further = (
         operation.table,
-        _table(table_name(operation.table)),
         operation.status,
         operation.kind,
         local_time(operation.started_at),
@@ -49,7 +48,11 @@ def matches(operation: Operation, outcome: Outcome | None, glyphs: Glyphs, words
     text = " ".join((*filter(None, row), *further)).lower()
     # no eye has seen what stands in the middle of an id
     ids = (operation.plan_id, operation.op_id)
-    return all(word in text or any(one.startswith(word) for one in ids) for word in map(str.lower, words))
+    name = _plain(_table(table_name(operation.table)))
+    return all(
+        word in text or any(one.startswith(word) for one in ids) or ("." in word and _plain(word) in name)
+        for word in map(str.lower, words)
+    )
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,11 @@ def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]
     for key, found in groups.items():
         listed += [Group(names[key], tuple(found)), *found]
     return listed
+
+
+def _plain(name: str) -> str:
+    """A name as it may be typed otherwise: with back-quotes, or with the session's own catalog."""
+    return name.lower().replace("`", "").removeprefix("spark_catalog.")
 
 
 def _table(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from console.widgets.page import Column, Page, Row, Table, sentence
 from console.words.format import count, number, parse_time, share
 from console.words.visible import visible
+from engine.sql.names import statistics_key
 
 if TYPE_CHECKING:
     from engine.model.browse import DataFile, TableDetail
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+YEAR = re.compile(r"([+-]?\d+)(-.*)")
 TOLD = (
     "Bounds out of the statistics in Delta's log, no data is read: a long text is cut in them, a time to its "
     "millisecond, and rows that a deletion vector marks count."
@@ -61,7 +64,7 @@ class _Told:
 
 
 def _told(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) -> _Told:
-    rows, key = _sum(map(_written, files)), ordering(type_)
+    rows, key, column = _sum(map(_written, files)), ordering(type_), statistics_key(name)
     if name in detail.partition_columns:
         values = [file.partition.get(name) for file in files]
         known = sorted({value for value in values if value is not None}, key=key)
@@ -69,12 +72,12 @@ def _told(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail)
         least, most = (visible(known[0]), visible(known[-1])) if known else (None, None)
         return _Told(visible(name), least, most, nulls, rows, len(files))
     if type_.lower().startswith("struct<"):
-        inside = sum(any(one.startswith(f"{name}.") for one in file.null_counts) for file in files)
+        inside = sum(any(one.startswith(f"{column}.") for one in file.null_counts) for file in files)
         return _Told(visible(name), None, None, None, rows, inside, is_struct=True)
-    having = sum(name in file.null_counts or file.min_values.get(name) is not None for file in files)
-    lows = [low for file in files if (low := file.min_values.get(name)) is not None]
-    highs = [high for file in files if (high := file.max_values.get(name)) is not None]
-    nulls = _sum(file.null_counts.get(name) for file in files)
+    having = sum(column in file.null_counts or file.min_values.get(column) is not None for file in files)
+    lows = [low for file in files if (low := file.min_values.get(column)) is not None]
+    highs = [high for file in files if (high := file.max_values.get(column)) is not None]
+    nulls = _sum(file.null_counts.get(column) for file in files)
     # a bound of some files is no bound of the column
     is_whole = having == len(files)
     least = visible(min(lows, key=key)) if lows and is_whole else None
@@ -106,10 +109,13 @@ def _of(having: int, files: Sequence[DataFile]) -> str:
 
 
 def ordering(type_: str) -> Callable[[str], Any]:
-    """How texts of a type are in order: numbers by their value, times as moments, dates and texts as they are."""
+    """How texts of a type are in order: numbers by their value, times as moments, dates by their year, texts as they
+    are."""
     if type_.lower().startswith(NUMBERS):
         return _by_value
-    return _by_moment if type_.lower().startswith("timestamp") else str
+    if type_.lower().startswith("timestamp"):
+        return _by_moment
+    return _by_year if type_.lower() == "date" else str
 
 
 def _by_value(text: str) -> tuple[int, Decimal]:
@@ -121,16 +127,23 @@ def _by_value(text: str) -> tuple[int, Decimal]:
     return (1, Decimal(0)) if value.is_nan() else (0, value)
 
 
-def _by_moment(text: str) -> tuple[int, datetime | str]:
+def _by_moment(text: str) -> tuple[int, datetime | tuple[int, str]]:
     """Delta writes a time with the offset that its session had there and then."""
     moment = parse_time(text)
     # Python's years are 1 to 9999
-    return (0, moment) if moment is not None else (-1 if text.startswith("-") else 1, text)
+    return (0, moment) if moment is not None else (-1 if text.startswith("-") else 1, _by_year(text))
+
+
+def _by_year(text: str) -> tuple[int, str]:
+    """A year may have a sign, and more than four digits: ``-0005-01-01``, ``+10000-01-01``."""
+    found = YEAR.match(text)
+    return (int(found[1]), found[2]) if found else (0, text)
 
 
 def bounds(file: DataFile, name: str) -> str | None:
     """``least … most`` of one column in one file, None if the log does not say."""
-    least, most = file.min_values.get(name), file.max_values.get(name)
+    column = statistics_key(name)
+    least, most = file.min_values.get(column), file.max_values.get(column)
     if least is None or most is None:
         return None
     return visible(least) if least == most else f"{visible(least)} to {visible(most)}"

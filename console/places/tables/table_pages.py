@@ -15,6 +15,7 @@ from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page,
 from console.words import column_sentences
 from console.words.format import count, local_time, number, parse_time, short_id, size
 from console.words.visible import visible
+from engine.sql.names import statistics_key
 
 if TYPE_CHECKING:
     from console.backend import Backend
@@ -140,7 +141,8 @@ def versions_table(versions: Sequence[TableVersion]) -> Table:
 def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     files = _files(backend, shown.name, detail.table_id, detail.version)
     # a column or thirty: those that Delta keeps statistics of
-    bounded = [column.name for column in detail.columns if any(column.name in file.min_values for file in files[:100])]
+    keys = {column.name: statistics_key(column.name) for column in detail.columns}
+    bounded = [name for name, key in keys.items() if any(key in file.min_values for file in files[:100])]
     has_vectors = any(file.deletion_vector_rows for file in files)
     columns = [
         Column("file", fit="file"),

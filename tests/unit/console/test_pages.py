@@ -96,6 +96,19 @@ def test_only_what_has_a_code_is_counted_as_a_warning() -> None:
     assert "▸ changed warning codes none SOURCE_MOVES" in text(before_page(plan, moves, UNICODE))
 
 
+def test_what_expectations_came_to_is_compared_with_the_plan_before() -> None:
+    plan, one = make_plan(), ExpectationResult(name="x", kind="unique", status="fail", value="1", sentence="1 key.")
+    holds = plan.model_copy(update={"expectations": (one.model_copy(update={"status": "pass"}),)})
+    fails, worse = (
+        plan.model_copy(update={"expectations": (one.model_copy(update={"sentence": why}),)}) for why in ("1 key.", "2")
+    )
+    assert "▸ changed expectations none 1 expectation holds" in text(before_page(plan, holds, UNICODE))
+    assert "▸ changed expectations x fails (error): 1 key. 1 expectation holds" in text(
+        before_page(fails, holds, UNICODE)
+    )
+    assert "▸ changed expectations x fails (error): 1 key." in text(before_page(fails, worse, UNICODE))
+
+
 def test_a_source_that_is_in_a_delta_table_needs_no_advice_to_be_loaded_into_one() -> None:
     plan = make_plan()
     decided = plan.decision.model_copy(update={"avoid": "Load it into a Delta table and merge from that table."})
@@ -251,7 +264,8 @@ def test_the_filter_finds_every_word_of_a_row(changes: dict[str, object]) -> Non
 
 @pytest.mark.parametrize("typed", ["part", "Default.Part", "spark_catalog.default.part"])
 def test_the_filter_finds_a_table_of_default_however_its_name_was_typed(typed: str) -> None:
-    assert matches(an_operation(table=typed), None, UNICODE, ["default.part"])
+    for words in ("default.part", "spark_catalog.default.part", "`default`.`part`", "SPARK_CATALOG.`Default`.part"):
+        assert matches(an_operation(table=typed), None, UNICODE, [words]), words
     assert not matches(an_operation(table=typed), None, UNICODE, ["other.part"])
 
 
