@@ -80,7 +80,7 @@ def collision(
     """Why the commits since the plan could change what it does, in words, or "" when they cannot."""
     replaced = next((c for c in since if REPLACING.match(c.operation)), None)
     if replaced:
-        return f"v{replaced.version} ({replaced.operation}) put other rows in its place"
+        return f"v{replaced.version} ({replaced.operation}) may have put other rows in its place"
     changed = table_changed(*(logged_metadata(spark, plan.target.path, v) for v in (plan.target.version, version)))
     if changed:
         return changed

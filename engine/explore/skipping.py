@@ -173,7 +173,7 @@ def _note(column: Column, low: object, high: object, nulls: int | None, stats: d
         elif nulls == rows:
             notes.append("only NULLs")
         else:
-            notes.append("no bounds, so it is kept")
+            notes.append("no bounds")
     if nulls and nulls != rows:
         notes.append(f"{nulls:,} NULL of {count(rows, 'row')}" if rows is not None else f"{nulls:,} NULL")
     if column.type == "string" and max(len(str(low or "")), len(str(high or ""))) >= STRING_PREFIX:

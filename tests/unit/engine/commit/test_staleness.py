@@ -186,7 +186,7 @@ def test_a_table_that_is_gone_raises_what_spark_says(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("table", "operation", "why"),
     [
-        (Table(), "RESTORE", "v8 (RESTORE) put other rows in its place"),
+        (Table(), "RESTORE", "v8 (RESTORE) may have put other rows in its place"),
         (Table(metadata=replace(METADATA, partition_columns=())), "WRITE", "the table itself changed: it is part"),
         (Table(now=(file(OTHER),)), "DELETE", "1 of the files it would touch changed: day=2026-11-20/part-00000"),
         (Table(now=(file(TOUCHED.path, "dv"), file(OTHER))), "DELETE", "1 of the files it would touch changed: day="),

@@ -39,7 +39,7 @@ def told(found: dict[str, Any] | None, column: Column = K, indexed: str = "") ->
         (stats("a", "b"), "k from a to b"),
         (stats(None, None, None), "k (no statistics of this column, so it is kept)"),
         (stats(None, None, 5), "k (only NULLs)"),
-        (stats(None, None, 2), "k (no bounds, so it is kept, 2 NULL of 5 rows)"),
+        (stats(None, None, 2), "k (no bounds, 2 NULL of 5 rows)"),
         (stats(nulls=2), "k from 1 to 9 (2 NULL of 5 rows)"),
         (stats(nulls=2, rows=None), "k from 1 to 9 (2 NULL)"),
         (stats(nulls=2, rows="5"), "k from 1 to 9 (2 NULL)"),
