@@ -44,7 +44,7 @@ OPTIONS = {
 @click.option("--from", "since", metavar="COLUMN", help="scd2: the target's column for the beginning of a version.")
 @click.option("--to", "until", metavar="COLUMN", help="scd2: the target's column for its end.")
 @click.option("--current", metavar="COLUMN", help="scd2: the target's BOOLEAN column that marks the current version.")
-@output_option("F.sql", "Write F.sql and expect/F.yml.")
+@output_option("F.sql", "Write F.sql and expect/F.yml.", with_folders=True)
 @with_invocation
 def template(
     invocation: Invocation,
@@ -115,6 +115,8 @@ def fill(
         )
         raise click.UsageError(f"{reason} ({', '.join(columns.values()) or 'there is none'}).")
 
+    if not key and not in_both:
+        raise click.UsageError("The two tables have no column of one name, which the key of a template has in both.")
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
     delete = proposed.delete if given["delete"] is None else given["delete"]
     own, own_columns = ("both tables", in_both) if kind == "cdc" else ("the source", in_source)

@@ -39,9 +39,11 @@ def read_plan(text: str) -> AnyPlan:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         place = isinstance(error, json.JSONDecodeError) and f" (line {error.lineno}, column {error.colno})"
+        is_other = bool(text.strip()) and not text.lstrip().startswith("{")
+        what = "it is a file of another kind" if is_other else "it is damaged or was cut short"
         raise EngineError(
             "PLAN_FILE_DAMAGED",
-            f"The plan file is no valid JSON{place or ''}: it is damaged or was cut short.",
+            f"The plan file is no valid JSON{place or ''}: {what}.",
             _HINT_REPLAN,
         ) from error
     if not isinstance(document, dict) or "format_version" not in document or "plan_id" not in document:

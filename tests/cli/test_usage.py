@@ -97,6 +97,8 @@ def test_stdin(shell: Shell) -> None:
         ("plan", "x.sql", "--freeze"),
         ("plan", "x.sql", "-o", "-"),
         ("expect", "t", "-o", "-"),
+        ("plan", "x.sql", "-o", "no/such/folder/p.json"),
+        ("expect", "t", "-o", "no/such/folder/t.yml"),
         ("template", "cdc", "--table", "t", "--source", "s", "-o", "-"),
         ("undo",),
         ("undo", "x", "--accept", "FOO"),

@@ -209,3 +209,8 @@ def test_a_column_that_is_not_there_is_a_usage_error(kind: str, given: dict[str,
         filled(kind, **given)
     with pytest.raises(click.UsageError, match="gone is no column of both tables"):
         filled(kind, "gone")
+
+
+def test_tables_without_a_common_column_are_told_so_and_not_of_a_column_that_nobody_named() -> None:
+    with pytest.raises(click.UsageError, match="The two tables have no column of one name"):
+        fill("cdc", form_of(sides("t", TARGET, "feed", columns("x"))), (), NOTHING, TARGET, columns("x"))

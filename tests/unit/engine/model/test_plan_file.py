@@ -111,6 +111,7 @@ def test_text_that_is_no_json(text: str) -> None:
     with pytest.raises(EngineError) as caught:
         read_plan(text)
     assert caught.value.condition == "PLAN_FILE_DAMAGED"
+    assert ("another kind" in caught.value.message) == (text[0] in "[M\x00\ufeff")
 
 
 @pytest.mark.parametrize(
