@@ -227,7 +227,7 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
     pinned = {name: current_version(spark, name) for name in delta_tables(spark, plan)}
     schema = schema_of(spark, create.query or "")
     keys = ", ".join(quote(name) for name in provided.partition_columns)
-    items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
+    items = (f"CAST(count(DISTINCT `struct`({keys})) AS STRING)",) if keys else ()
     num_rows, fingerprint, cells = source_fingerprint(spark, query, schema, "q", items)
     source = CreateSource(
         sql=create.query or "",

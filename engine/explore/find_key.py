@@ -257,7 +257,7 @@ def _tests(look: Look, kind: ClauseKind, taken: str) -> str:
         f"THEN ({clause.condition or 'TRUE'}\n) END"
         for clause in statement.of_kind(kind)
     )
-    return f"CAST(array({items}) AS ARRAY<BOOLEAN>)"
+    return f"CAST(`array`({items}) AS ARRAY<BOOLEAN>)"
 
 
 def _after(look: Look, kind: ClauseKind, taken: str) -> str:

@@ -46,7 +46,7 @@ class RowFaults:
 def codes_sql(faults: Mapping[str, str]) -> str:
     """An array of the codes whose conditions hold."""
     items = ", ".join(f"CASE WHEN {condition} THEN {string(code)} END" for code, condition in faults.items())
-    return f"array_compact(CAST(array({items}) AS ARRAY<STRING>))"
+    return f"array_compact(CAST(`array`({items}) AS ARRAY<STRING>))"
 
 
 def row_faults(

@@ -59,16 +59,17 @@ def inserts_sql(clauses: int, unmatched: str, asked: InsertedKeys | None) -> str
     numbers = range(clauses + 1)
     if asked is None:
         counts = ", ".join(f"count_if({INSERT_CLAUSE} = {n})" for n in numbers)
-        return f"struct(array({counts}) AS inserts) FROM {unmatched}"
+        return f"named_struct('inserts', `array`({counts})) FROM {unmatched}"
     counts = ", ".join(f"coalesce(sum(i{n}), 0L)" for n in numbers)
     null_keys, repeated_keys = (
         "NULL" if asked.private else some_values(key)
         for key in ("CASE WHEN is_in AND NOT keyed THEN a_key END", "CASE WHEN keyed AND n > 1 THEN a_key END")
     )
     return (
-        f"struct(array({counts}) AS inserts, coalesce(sum(CASE WHEN is_in AND NOT keyed THEN n END), 0L) AS nulls, "
-        f"coalesce(sum(CASE WHEN keyed THEN n - 1 END), 0L) AS repeated, "
-        f"{null_keys} AS null_keys, {repeated_keys} AS repeated_keys) FROM ({_by_key(numbers, unmatched, asked)})"
+        f"named_struct('inserts', `array`({counts}), "
+        "'nulls', coalesce(sum(CASE WHEN is_in AND NOT keyed THEN n END), 0L), "
+        "'repeated', coalesce(sum(CASE WHEN keyed THEN n - 1 END), 0L), "
+        f"'null_keys', {null_keys}, 'repeated_keys', {repeated_keys}) FROM ({_by_key(numbers, unmatched, asked)})"
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 JSON_OPTIONS = (
-    "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
+    "`map`('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
     "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'timeFormat', 'HH:mm:ss.SSSSSS')"
 )
 
@@ -34,7 +34,7 @@ def _column(of: DataType, name: str) -> str:
     if isinstance(of, (DoubleType, FloatType)):
         return f"CAST({name} AS STRING)"
     if isinstance(of, (ArrayType, MapType, StructType, VariantType)):
-        return f"to_json(struct({_shown(of, name, 0)} AS c), {JSON_OPTIONS})"
+        return f"to_json(named_struct('c', {_shown(of, name, 0)}), {JSON_OPTIONS})"
     return name
 
 

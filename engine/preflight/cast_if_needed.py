@@ -142,7 +142,7 @@ def _raising(text: str, given: DataType, wanted: DataType, cast: StoreCast, dept
     if isinstance(given, StructType) and isinstance(wanted, StructType):
         pairs = zip(given.fields, wanted.fields, strict=False)
         inner = [stored(f"({text}\n).{quote(a.name)}", a.dataType, b.dataType, cast, depth=depth) for a, b in pairs]
-        return f"CASE WHEN ({text}\n) IS NOT NULL THEN struct({', '.join(inner)}) END"
+        return f"CASE WHEN ({text}\n) IS NOT NULL THEN `struct`({', '.join(inner)}) END"
     if isinstance(given, MapType) and isinstance(wanted, MapType):
         x = f"__dm_x{depth}"
         sizes = [
@@ -153,7 +153,7 @@ def _raising(text: str, given: DataType, wanted: DataType, cast: StoreCast, dept
             )
         ]
         # to put them together again would raise for keys that are the same now, which Spark's cast lets be
-        return f"CASE WHEN {' + '.join(sizes)} >= 0 THEN CAST(map() AS {ddl(wanted)}) END"
+        return f"CASE WHEN {' + '.join(sizes)} >= 0 THEN CAST(`map`() AS {ddl(wanted)}) END"
     if given.typeName() == "variant":
         # it is strict in each session, as the cast is under ANSI
         return f"variant_get(({text}\n), '$', {string(ddl(wanted))})"

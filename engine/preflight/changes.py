@@ -131,7 +131,7 @@ def _transitions(spark: SparkSession, rows: ChangedRows) -> dict[int, tuple[Tran
     )
     grouped = (
         "SELECT cell.at, cell.before, cell.after, count(*) AS n "
-        f"FROM (SELECT explode(array({cells})) AS cell FROM {rows.view}) WHERE cell.changes GROUP BY 1, 2, 3"
+        f"FROM (SELECT explode(`array`({cells})) AS cell FROM {rows.view}) WHERE cell.changes GROUP BY 1, 2, 3"
     )
     found: dict[int, tuple[Transition, ...]] = {}
     for row in collected(spark, first_of_each(grouped, "n DESC, before, after", TRANSITIONS)):

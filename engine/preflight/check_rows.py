@@ -164,7 +164,7 @@ def _count(index: int, one: ClauseChecks) -> str:
     risky = "".join(f", CAST(__dm_risky_{n} AS STRING)" for n in range(len(one.risky)))
     # a hash of their text makes Spark compute the expressions that may raise
     return (
-        f"SELECT {index} AS clause, array({flags or '0L'}) AS found, bit_xor(xxhash64(0{risky})) AS computed "
+        f"SELECT {index} AS clause, `array`({flags or '0L'}) AS found, bit_xor(xxhash64(0{risky})) AS computed "
         f"FROM ({one.rows})"
     )
 

@@ -71,7 +71,7 @@ def _common_values(
     cells = ", ".join(f"named_struct('at', {one.at}, 'value', {shown(values[one.at], one.type)})" for one in columns)
     changed = f"{ACTION} <> 'update' OR {rows.some_value_changes}"
     grouped = (
-        "SELECT cell.at, cell.value, count(*) AS n FROM (SELECT explode(array("
+        "SELECT cell.at, cell.value, count(*) AS n FROM (SELECT explode(`array`("
         f"{cells})) AS cell FROM (SELECT *, {ACTION} = 'insert' AS is_new FROM {rows.view}) WHERE {changed}) "
         f"GROUP BY 1, 2 HAVING count(*) >= {MIN_SHARE} * {num_changed}"
     )

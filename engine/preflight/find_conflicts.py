@@ -90,7 +90,7 @@ def conflict_keys(
         f"GROUP BY {FILE}, {TARGET_ROW} HAVING count({SOURCE_ROW}) > 1"
     )
     by_key = (
-        f"SELECT first, max(n) AS n, count(*) AS targets, min(struct({FILE}, {TARGET_ROW})) AS one "
+        f"SELECT first, max(n) AS n, count(*) AS targets, min(`struct`({FILE}, {TARGET_ROW})) AS one "
         f"FROM ({by_target}) GROUP BY first ORDER BY n DESC, first LIMIT {MAX_KEYS}"
     )
     rows = spark.sql(

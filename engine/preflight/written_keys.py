@@ -67,14 +67,14 @@ def inserted_keys(
     if not written:
         return None
     inserted = is_inserted(written)
-    items = ", ".join(f"{shown(f'{TARGET}.{quote(name)}')} AS {quote(name)}" for name in columns_of_target(keys))
+    items = ", ".join(f"{string(name)}, {shown(f'{TARGET}.{quote(name)}')}" for name in columns_of_target(keys))
     return InsertedKeys(
         clauses=tuple(written),
         written=_struct_of(written),
         under=TARGET,
         keys=tuple(f"CASE WHEN {inserted} THEN ({key.target.text}\n) END" for key in keys),
         never_null=tuple(n for n, key in enumerate(keys) if not key.null_safe),
-        shown=f"struct({items})",
+        shown=f"named_struct({items})",
         private=private,
     )
 

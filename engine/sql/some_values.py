@@ -11,4 +11,4 @@ def some_values(expression: str) -> str:
     order = f"CASE WHEN {expression} IS NOT NULL THEN xxhash64({expression}) END"
     first = f"min({expression}), max({expression}), any_value({expression}, true)"
     hashed = f"min_by({expression}, {order}), max_by({expression}, {order})"
-    return f"array_distinct(array_compact(array({first}, {hashed})))"
+    return f"array_distinct(array_compact(`array`({first}, {hashed})))"

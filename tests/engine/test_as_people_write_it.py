@@ -68,6 +68,14 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "THEN UPDATE SET when = case WHEN src.case = 1 THEN src.then ELSE tgt.when END, then = src.matched "
         "WHEN NOT MATCHED THEN INSERT (case, when) VALUES (src.case, src.when)",
     ),
+    # behind the word ARRAY, MAP or STRUCT Spark's lexer takes them for the end of a type
+    "shifts to the right": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT *, v >> 1 AS half FROM src WHERE k >>> 9 = 0) s ON t.id >> 0 = s.id >> 0 "
+        "WHEN MATCHED AND t.v >> 1 < s.v THEN UPDATE SET v = s.half >>> 1, f = s.f "
+        "WHEN NOT MATCHED AND s.id >> 1 > 0 THEN INSERT (id, v) VALUES (s.id >> 0, s.v >>> 2) "
+        "WHEN NOT MATCHED BY SOURCE AND t.v >> 1 > 0 THEN UPDATE SET v = t.v >> 2",
+    ),
     "a time of now, which Spark computes when it parses": (
         PAIR,
         "MERGE INTO tgt t USING (SELECT * FROM src WHERE TIMESTAMP'now' > DATE'2000-01-01') s ON t.id = s.id "
