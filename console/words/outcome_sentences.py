@@ -84,7 +84,7 @@ def without_commit(one: Operation) -> str:
 def status(one: Operation) -> str:
     """The status in words; a commit says as well whether it kept its promise."""
     if one.program_gone:
-        return "program gone"
+        return "unfinished"
     if one.status == "lost":
         return "LOST"
     if one.committed_nothing:
@@ -163,7 +163,9 @@ def taken_back(undo: Operation) -> str:
     return f"taken back {at} by operation {visible(undo.op_id)}{version}"
 
 
-PROGRAM_GONE = "its program is gone; what became of it is found out when the Spark that it ran on is next connected"
+PROGRAM_GONE = (
+    "its program is gone, or lost Spark; what became of it is found out when the Spark that it ran on is next connected"
+)
 """Of an operation that runs by the ledger's word alone."""
 
 

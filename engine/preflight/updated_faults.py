@@ -64,7 +64,8 @@ VERSION_NAMES = frozenset(
 )
 NO_FLAG = "CAST(NULL AS BOOLEAN)"
 ALL_TOUCHED = (
-    "No condition spares a file: with clauses beside WHEN MATCHED, Delta rewrites each file that ON finds a row in."
+    "A condition leaves these updates out, and spares no file: with clauses beside WHEN MATCHED, Delta rewrites each "
+    "file that ON finds a row in."
 )
 Flag = Callable[[ClauseAssignments], str | None]
 

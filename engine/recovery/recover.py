@@ -91,7 +91,7 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
             continue
         if not history.take_over(one.op_id):
             continue  # another process settles it
-        say(f"finding out what became of operation {one.op_id}, whose program is gone")
+        say(f"finding out what became of operation {one.op_id}, which was left unfinished")
         try:
             recovered.append(_settle(session, history, one))
         except Exception as error:

@@ -222,7 +222,9 @@ def test_an_operation_whose_program_is_gone_says_so(
     assert "its program is gone" not in shell("history").out
     assert "program_gone" not in shell("history", "--json").json[0]
     monkeypatch.setattr("engine.processes.is_running", lambda *_: False)
-    assert "its program is gone; what became of it is found out" in " ".join(shell("history").out.split())
+    assert "its program is gone, or lost Spark; what became of it is found out" in " ".join(
+        shell("history").out.split()
+    )
     assert "its program is gone" in shell("show-op", op_id).out
     assert shell("history", "--json").json[0]["program_gone"] is True
 

@@ -128,7 +128,7 @@ def test_a_table_that_a_commit_made_was_not_replaced(sql: str, version: int | No
         ({"status": "applied", "kept": True}, "no commit"),
         ({"status": "applied", "kept": True, "registered": True}, "registered"),
         ({"status": "running"}, "running"),
-        ({"status": "running", "program_gone": True}, "program gone"),
+        ({"status": "running", "program_gone": True}, "unfinished"),
         ({"status": "not_committed"}, "not committed"),
         ({"status": "lost", "kept": False}, "LOST"),
     ],
