@@ -21,7 +21,7 @@ class OneOf(Widget, can_focus=True):
 
     HELP = "One of a few choices. The arrow keys choose another, and space keeps it; space alone chooses the next."
     DEFAULT_CSS = """
-    OneOf { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; background: $surface; }
+    OneOf { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: clip; background: $surface; }
     OneOf:focus { background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

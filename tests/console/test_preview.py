@@ -371,7 +371,7 @@ async def test_after_a_re_plan_what_changed_since_the_plan_before_it_comes_first
         await operator.press("r")
         await operator.sees("Preview 5ec0nd", "Before")
         await operator.press("left_square_bracket")
-        await operator.sees("1 of 19 facts differs from plan 7f3a9c of 12:04:11.", "▸ changed  numTargetRowsInserted")
+        await operator.sees("1 of 20 facts differs from plan 7f3a9c of 12:04:11.", "▸ changed  numTargetRowsInserted")
         assert "220" in operator.screen
         assert "7,777" in operator.screen
 
@@ -386,7 +386,7 @@ async def test_a_text_that_changed_is_shown_by_its_lines_with_those_that_differ_
         await operator.press("ctrl+r")
         await operator.sees("Before")
         operator.merge.preview.turn_to("before")
-        await operator.sees("1 of 19 facts differs", "line 6: WHEN MATCHED THEN UPDATE SET *", "▸ changed  text")
+        await operator.sees("1 of 20 facts differs", "line 6: WHEN MATCHED THEN UPDATE SET *", "▸ changed  text")
         await operator.press("enter")
         await operator.sees("Beside plan 7f3a9c of")
         lines = [line.split("│")[1].strip() for line in operator.screen.splitlines() if "│" in line]
