@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 VERIFYING = "verify expectations"
 NO_SOURCE = "The frozen source is dropped once it is merged."
-UNPAIRED = "Of two versions an updated row is a delete and an insert: it has no update_preimage and update_postimage."
+UNPAIRED = (
+    "Of two versions an updated row is a delete and an insert: its _change_type is not known to be that of the MERGE."
+)
 NO_DIFFERENCE = "The table has a column whose values cannot be compared: which rows changed is not known."
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FAILING_ROWS: Final = 10
-IMAGES: Final = re.compile(r"update_(?:pre|post)image", re.IGNORECASE)
+KIND_OF_CHANGE: Final = re.compile(r"_change_type|update_(?:pre|post)image", re.IGNORECASE)
 LATE: Final = "__dm_late "
 """Before the name of a column in the error that its value raises where the commit gives it."""
 
@@ -150,7 +150,7 @@ def _evaluated(
 def _why_unknown(expectation: Expectation, table: Table, relations: Relations, not_known: Sequence[str]) -> str:
     named = {name.lower() for name in (*expectation.columns, *own_references(expectation, table))}
     if expectation.sql is not None:
-        if relations.unpaired and IMAGES.search(expectation.sql):
+        if relations.unpaired and KIND_OF_CHANGE.search(expectation.sql):
             return relations.unpaired
         named = set(names_in(expectation.sql))
         for name, why in relations.missing.items():

@@ -253,7 +253,8 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     history = History(tmp_path / "history.duckdb")
     expected = declared(
         "t: [{unique: [id]}, {not_null: [v]}, {rows: {change: 10%}}, {name: s, sql: SELECT 1 FROM source}, "
-        "{name: images, sql: SELECT id FROM changes WHERE _change_type = 'update_preimage'}]"
+        "{name: images, sql: SELECT id FROM changes WHERE _change_type = 'update_preimage'}, "
+        "{name: inserted, sql: SELECT * FROM changes WHERE _change_type = 'insert' AND id = 1}]"
     )
     found = planned(shop, BAD, "t: []")
     outcome = verify(shop, found, apply(shop, found, history=history), expected, history=history)
@@ -263,6 +264,7 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
         "rows": ("fail", "2 -> 5"),
         "s": ("unknown", None),
         "images": ("unknown", None),
+        "inserted": ("unknown", None),
     }
     recorded = history.get(outcome.op_id)
     assert recorded.outcome == outcome
