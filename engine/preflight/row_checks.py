@@ -16,6 +16,7 @@ ANSI where the store assignment policy is LEGACY.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -101,6 +102,7 @@ def clause_checks(
         checks, risky = [check for check in checks if not as_given.isdisjoint(check.columns)], []
     if not checks and not risky:
         return None
+    checks = _of_values_that_fit(checks)
     needed = {name for check in checks for name in check.columns}
     shown = [a for a in one.columns if a.column.name in needed]
     of_target = any(a.of_target for a in (*shown, *(a for a, _ in risky)))
@@ -120,6 +122,19 @@ def clause_checks(
         keys=tuple(name for name, _ in keys),
         risky=tuple(risky),
     )
+
+
+def _of_values_that_fit(checks: Sequence[Check]) -> list[Check]:
+    """A row fails for a value that does not fit: other checks of that column would find the NULL in its place."""
+    unfit = {check.columns[0]: check.violated for check in checks if check.cast}
+
+    def of_values_that_fit(check: Check) -> Check:
+        theirs = [unfit[name] for name in check.columns if name in unfit and not check.cast]
+        if not theirs:
+            return check
+        return replace(check, violated=f"({check.violated}) AND NOT ({' OR '.join(f'({one})' for one in theirs)})")
+
+    return [of_values_that_fit(check) for check in checks]
 
 
 def maybe_as_given(merge: AnalyzedMerge, matches: Matches, write: WritePlan, one: ClauseAssignments) -> frozenset[str]:

@@ -52,6 +52,8 @@ UNREACHABLE = (
     "Socket closed",
     "StatusCode.UNAUTHENTICATED",
 )
+STOPPED = ("Cannot call methods on a stopped SparkContext", "because SparkContext was shut down")
+"""What a server says that is being stopped."""
 CANCELLED = (
     "OPERATION_CANCELED",
     "SPARK_JOB_CANCELLED",
@@ -329,7 +331,7 @@ def _condition_of(error: BaseException) -> str:
 
 def _driver_is_gone(error: BaseException, text: str) -> bool:
     module = type(error).__module__
-    if "[NO_ACTIVE_SESSION]" in text and is_of_spark(error):
+    if is_of_spark(error) and any(word in text for word in ("[NO_ACTIVE_SESSION]", *STOPPED)):
         return True
     if module.startswith("py4j") and type(error).__name__ in ("Py4JNetworkError", "Py4JError"):
         return "Answer from Java side is empty" in text or type(error).__name__ == "Py4JNetworkError"

@@ -105,6 +105,21 @@ def test_the_check_is_named_and_its_values_are_not_told_in_private(shop: Any) ->
     assert "'x'" not in private.message
 
 
+def test_a_row_whose_value_does_not_fit_is_told_of_that_alone(shop: Any) -> None:
+    """The NULL that stands for such a value in the other checks is no value of the source."""
+    shop.sql("CREATE TABLE t (id INT NOT NULL, bal DECIMAL(10, 2) NOT NULL, twice INT) USING delta")
+    shop.sql("ALTER TABLE t ADD CONSTRAINT pos CHECK (bal >= 0)")
+    feed = "(SELECT * FROM VALUES (9L, 99999999999.5D), (8L, 1D), (7L, -1D) AS f(id, bal))"
+    merge = "MERGE INTO t USING {} f ON t.id = f.id WHEN NOT MATCHED THEN INSERT (id, bal) VALUES (f.id, f.bal)"
+    alone = plan(shop, merge.format(feed.replace(", (7L, -1D)", ""))).refused
+    both = plan(shop, merge.format(feed)).refused
+    assert alone is not None
+    assert both is not None
+    assert alone.message == "1 row does not fit column bal (decimal(10,2))."
+    assert alone.also == ()
+    assert "Also: 1 row violates the CHECK constraint pos" in both.message
+
+
 def test_a_check_counts_the_rows_of_all_clauses_and_every_check_is_told(shop: Any) -> None:
     shop.sql("CREATE TABLE t (id INT, a INT, b INT) USING delta")
     shop.sql("INSERT INTO t VALUES (1, 1, 1), (2, 1, 1)")

@@ -307,6 +307,23 @@ def failing() -> str:
         ),
         (of("pyspark.errors.exceptions.connect", "SparkConnectGrpcException", "another"), False),
         (of("pyspark.errors.exceptions.base", "PySparkRuntimeError", "[NO_ACTIVE_SESSION] No active session."), True),
+        (
+            of(
+                "pyspark.errors.exceptions.connect",
+                "IllegalStateException",
+                "Cannot call methods on a stopped SparkContext.\nThis stopped SparkContext was created at:\n…",
+            ),
+            True,
+        ),
+        (
+            of(
+                "pyspark.errors.exceptions.captured",
+                "Py4JJavaError",
+                "Job 5 cancelled because SparkContext was shut down",
+            ),
+            True,
+        ),
+        (ValueError("Cannot call methods on a stopped SparkContext."), False),
         (ConnectionRefusedError("Connection refused"), True),
         (ValueError("Connection refused"), False),
     ],
