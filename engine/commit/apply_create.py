@@ -78,10 +78,13 @@ def apply_create(
         done, newer = committed(spark, plan, survey.now)
         if done is not None:
             refuse_undone(done, newer)
+            if create.path is None and not survey.around.exists:
+                # a DROP leaves the files of an external table
+                raise plan_undone(f"The plan was committed as v{done.version}, and its name is not in the catalog.")
             return _outcome(plan, history, "", done, survey.now, already=True)
         if plan.effect == "adopt" and survey.around.exists and _is_same_table(plan, survey):
             return _outcome(plan, history, "", None, survey.now, already=True)
-        _refuse_dropped(plan, history)
+        _refuse_dropped(plan, history, since)
         refuse_txn_of_create(spark, create)
         if changed:
             raise session_changed(plan.target.name, changed)
@@ -150,12 +153,16 @@ def committed_create(spark: SparkSession, plan: CreatePlan) -> Commit | None:
     return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))[0]
 
 
-def _refuse_dropped(plan: CreatePlan, history: History | None) -> None:
-    """Raise if the ledger says that the plan was taken back: a DROP leaves no log that could say it. Planned again
-    where there is no table, a CREATE has the same id."""
-    undone = [one for one in history.find_by_plan(plan.plan_id) if one.status == "undone"] if history else []
-    if any(instant(plan.created_at) <= instant(one.finished_at or one.started_at) for one in undone):
+def _refuse_dropped(plan: CreatePlan, history: History | None, since: str) -> None:
+    """Raise if the ledger says that the plan was committed before this apply began, ``since``, or taken back: a DROP
+    leaves no log that could say it. Planned again where there is no table, a CREATE has the same id."""
+    known = history.find_by_plan(plan.plan_id) if history else []
+    ended = [one for one in known if instant(plan.created_at) <= instant(one.finished_at or one.started_at)]
+    if any(one.status == "undone" for one in ended):
         raise plan_undone("The plan was committed and taken back.")
+    committed = [one for one in ended if one.status == "applied" and one.version is not None]
+    if any(one.finished_at is not None and instant(one.finished_at) < instant(since) for one in committed):
+        raise plan_undone("The plan was committed, and the table that it made is not there any more.")
 
 
 def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, survey: Survey) -> None:

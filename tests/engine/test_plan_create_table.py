@@ -435,6 +435,31 @@ def test_a_table_like_one_with_odd_names_inside_is_made_as_planned(spark: Any, s
     assert spark.table("odd_like").schema.simpleString() == spark.table("odd").schema.simpleString()
 
 
+@pytest.mark.parametrize(
+    ("table", "gone"),
+    [
+        ("g USING delta", "DROP TABLE g"),
+        ("g USING delta", "ALTER TABLE g RENAME TO renamed"),
+        ("g USING delta LOCATION '{path}'", "DROP TABLE g"),
+    ],
+)
+def test_a_create_whose_table_is_gone_is_not_applied_again(
+    spark: Any, schema: str, tmp_path: Path, table: str, gone: str
+) -> None:
+    history = History(tmp_path / "history.duckdb")
+    sql = f"CREATE TABLE {table.format(path=tmp_path / 'files')} AS SELECT 1 AS id"
+    found = plan(spark, sql)
+    assert apply(spark, found, history=history).kept
+    assert apply(spark, found, history=history).already_applied
+    spark.sql(gone)
+    with pytest.raises(StalePlanError) as raised:
+        apply(spark, found, history=history)
+    assert raised.value.condition == "PLAN_UNDONE"
+    if "LOCATION" not in table:
+        again = plan(spark, sql)
+        assert apply(spark, again, history=history).kept, "planned anew it is another one"
+
+
 def test_a_replace_without_a_query_is_applied_once(spark: Any, schema: str) -> None:
     found = planned(spark, "REPLACE TABLE t (x INT) USING delta", T, ROWS)
     assert apply(spark, found).version == 2
