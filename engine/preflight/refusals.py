@@ -11,6 +11,7 @@ from engine.preflight.commit_errors import append_only, moved_identity, without_
 from engine.preflight.evolution_errors import new_columns, unenforceable, void_column
 from engine.preflight.failing_conditions import failing_condition
 from engine.preflight.findings import Findings
+from engine.preflight.functions_in_checks import sql_function_in_check
 from engine.preflight.metadata_errors import (
     ambiguity,
     changed_types,
@@ -64,6 +65,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or only_partitions(merge, matches, write, target.detail)
         or nulls_by_name(merge, matches)
         or checks_beyond_structs(merge, matches, target.rules)
+        or sql_function_in_check(spark, merge, matches, target.rules)
         or nulled_cast(spark, merge, source, matches, write)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or unwritten_times(merge.statement, matches, target, promise, basis.state.confs, engine_versions(spark).spark)

@@ -130,7 +130,7 @@ def sentence(recovered: Recovered) -> str:
             if recovered.why
             else f"{told}: {recovered.table} has it as v{recovered.version}."
         )
-    by = "under another host name" if recovered.elsewhere else "by a program that is gone"
+    by = "under another host name" if recovered.elsewhere else "by a program that is gone, or lost Spark"
     begun = f"Operation {recovered.op_id} on {recovered.table} was begun {by}"
     if recovered.status == "applied":
         return f"{begun}: it is {'done' if recovered.version is None else f'committed, as v{recovered.version}'}."

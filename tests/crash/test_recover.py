@@ -242,8 +242,9 @@ def test_the_next_command_settles_it_and_says_so(counted: Counted, capsys: pytes
     assert "gone" in shell("history", "--table", counted.table).out
     ran = shell("describe", counted.table)
     assert (
-        f"Operation {row['op_id']} on {counted.table} was begun by a program that is gone: it is committed" in ran.err
-    )
+        f"Operation {row['op_id']} on {counted.table} was begun by a program that is gone, or lost Spark: "
+        "it is committed"
+    ) in ran.err
     (row,) = [one for one in shell("history", "--json").json if one["plan_id"] == plan.plan_id][:1]
     assert (row["status"], row["kept"]) == ("applied", True)
     counted.check([counted.history.get(row["op_id"]).operation])

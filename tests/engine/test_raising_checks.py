@@ -105,6 +105,34 @@ def test_the_check_is_named_and_its_values_are_not_told_in_private(shop: Any) ->
     assert "'x'" not in private.message
 
 
+@pytest.mark.parametrize(
+    ("clauses", "refuses"),
+    [
+        ("WHEN MATCHED THEN UPDATE SET w = s.w", True),
+        ("WHEN MATCHED THEN DELETE", True),
+        ("WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)", True),
+        ("WHEN MATCHED AND s.id > 50 THEN DELETE", False),
+    ],
+)
+def test_a_check_that_calls_a_function_in_sql_is_refused_as_delta_fails(shop: Any, clauses: str, refuses: bool) -> None:
+    shop.sql("CREATE TABLE t (id INT, v INT, w STRING) USING delta")
+    shop.sql("INSERT INTO t VALUES (1, 10, 'x'), (2, -20, 'y')")
+    shop.sql("CREATE FUNCTION dbl(x INT) RETURNS INT RETURN x << 1")
+    shop.sql("ALTER TABLE t ADD CONSTRAINT ck CHECK (dbl(v) < 100)")
+    merge = (
+        f"MERGE INTO t USING (SELECT * FROM VALUES (1, 7, 'X'), (3, 1, 'Y') AS x(id, v, w)) s ON t.id = s.id {clauses}"
+    )
+    refused = plan(shop, merge).refused
+    if not refuses:
+        assert refused is None
+        shop.sql(merge).collect()
+        return
+    assert refused is not None
+    assert (refused.condition, "dbl" in refused.message) == ("UNSUPPORTED_SQL_UDF_USAGE", True)
+    with pytest.raises(Exception, match="UNSUPPORTED_SQL_UDF_USAGE"):
+        shop.sql(merge).collect()
+
+
 def test_a_row_whose_value_does_not_fit_is_told_of_that_alone(shop: Any) -> None:
     """The NULL that stands for such a value in the other checks is no value of the source."""
     shop.sql("CREATE TABLE t (id INT NOT NULL, bal DECIMAL(10, 2) NOT NULL, twice INT) USING delta")
