@@ -135,7 +135,7 @@ def scan(plan: Plan) -> str:
     found, removed = plan.scan, plan.find_touched_files.partitions_removed_from
     parts = []
     if found.partitions_before is not None and found.partitions_before > 1:
-        gone = f", files removed from {number(removed)}" if removed else ""
+        gone = f", files removed from {number(removed)}" if removed and plan.refused is None else ""
         parts.append(f"{number(found.partitions_after)} of {count(found.partitions_before, 'partition')}{gone}")
     as_typed = found.files_after_as_typed
     if as_typed is not None and as_typed > found.files_after:

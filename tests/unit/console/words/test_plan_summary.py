@@ -126,8 +126,10 @@ def test_the_partitions_that_files_leave_are_counted() -> None:
     plan = make_plan()
     found = plan.find_touched_files.model_copy(update={"partitions_removed_from": 1})
     scan = plan.scan.model_copy(update={"partitions_before": 30})
-    told = words.scan(plan.model_copy(update={"find_touched_files": found, "scan": scan}))
-    assert told == "2 of 30 partitions, files removed from 1"
+    leaving = plan.model_copy(update={"find_touched_files": found, "scan": scan})
+    assert words.scan(leaving) == "2 of 30 partitions, files removed from 1"
+    refused = leaving.model_copy(update={"refused": Refused(condition="X", message="No.")})
+    assert words.scan(refused) == "2 of 30 partitions", "nothing is written"
 
 
 def test_what_an_unfinished_plan_says_already() -> None:
