@@ -157,7 +157,7 @@ class SparkTables:
             raise UnreachableError("SPARK_UNREACHABLE", "Spark is not up yet.", "Wait a moment, or restart it.")
         if main.server is not None and not main.server.is_running():
             # a session of its own would start another server, of which nothing else here knows
-            raise UnreachableError("SPARK_UNREACHABLE", "its server was stopped", "Start it again.")
+            raise UnreachableError("SPARK_UNREACHABLE", "The Spark server was stopped.", "Start it again.")
         return main
 
     def _ask(self, question: Callable[[Any], T]) -> T:

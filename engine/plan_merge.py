@@ -108,7 +108,7 @@ def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, o
         return options
     table = checked_table(spark, merge, around, options.expectations)
     declared = of_table(options.expectations, table.parts, merge.path)
-    check_declared(spark, declared, table, merge.path)
+    check_declared(spark, declared, table, merge.path, around.functions)
     has_history = any(one.expectation.history for one in declared)
     checks = replace(options.checks, history=True) if options.checks and has_history else options.checks
     return replace(options, expectations=declared, table=table, checks=checks)
@@ -192,7 +192,7 @@ def _plan_analyzed(
     def match_source(attempt: Attempt, source: PreparedSource) -> Findings:
         with clock.phase("describe_target"):
             log = analysis.target_log()
-            basis = Basis(merge, decision, analysis.target.result(), confs, state, join)
+            basis = Basis(merge, decision, analysis.target.result(), confs, state, join, around.functions)
         # statistics on: AS_MERGE_READS says why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             with clock.phase("prepare_delta_scan"):

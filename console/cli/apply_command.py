@@ -16,7 +16,7 @@ from console.cli.narrator import Narrator, narrate
 from console.cli.plan_command import Wanted, committed, expect_option, make_plan, planning_options
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, paper, print_json, show
-from console.cli.verification import Verification, verified
+from console.cli.verification import Verification, tell_not_checked, verified
 from console.words.visible import table_name
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def _apply_plan(
         # an event is of the plan file where no rules are in force
         narrator.planned(plan if invocation.policy == Policy() else judged)
         _tell_unknown(narrator, plan, accept, wanted)
+        if wanted.verifies:
+            tell_not_checked(narrator, plan, wanted.expectations)
         _confirm(invocation, judged, narrator, yes, accept, events, is_committed=bool(told))
         session = attach(invocation, plan, narrator, is_committed=bool(told))
         keep = session.resumed

@@ -16,8 +16,7 @@ from console.cli.narrator import Narrator, narrate
 from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
 from console.cli.printed_help import CliCommand
 from console.cli.streams import glyphs, print_json, show
-from console.words.format import count
-from console.words.visible import visible
+from console.cli.verification import tell_not_checked
 
 if TYPE_CHECKING:
     from engine.expect.read_expectations import Declared
@@ -77,22 +76,13 @@ def rehearse(
 def _rehearse_plan(invocation: Invocation, plan: AnyPlan, wanted: OnClone, events: bool) -> Rehearsal:
     with narrate(events) as narrator:
         narrator.planned(plan)
-        _tell_not_checked(narrator, plan, wanted)
+        tell_not_checked(narrator, plan, wanted.expectations)
         session = attach(invocation, plan, narrator)
         try:
             return _run(invocation, session, narrator, plan, wanted)
         finally:
             # its frozen source is merged when the plan is applied
             session.close(keep=session.resumed)
-
-
-def _tell_not_checked(narrator: Narrator, plan: AnyPlan, wanted: OnClone) -> None:
-    """A plan holds what its expectations came to, and not the expectations."""
-    given = {one.expectation.name for one in wanted.expectations}
-    names = [] if plan.kind == "create_table" else [one.name for one in plan.expectations if one.name not in given]
-    if names:
-        what = f"{count(len(names), 'expectation')} of the plan"
-        narrator.say(f"{what} not checked, name the file with --expect: {', '.join(map(visible, names))}")
 
 
 def _rehearse_script(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from console.cli.invocation import Invocation
 from console.cli.narrator import Narrator
 from console.cli.streams import glyphs
 from console.words import undo_sentences
+from console.words.format import count
 from console.words.visible import table_name
 
 if TYPE_CHECKING:
@@ -44,6 +46,19 @@ class Verification:
             raise click.UsageError(
                 f"Nothing is expected of {table_name(plan.target.name)}: name a file with --expect.{why}"
             )
+
+
+def tell_not_checked(narrator: Narrator, plan: AnyPlan, expectations: Sequence[Declared]) -> None:
+    """Those of the plan that are not among ``expectations``: it holds what they came to, and not the expectations."""
+    if plan.kind == "create_table":
+        return
+    from engine.commit.verify import expected_of
+
+    given = {one.expectation.name for one in expected_of(expectations, plan)}
+    names = [one.name for one in plan.expectations if one.name not in given]
+    if names:
+        what = f"{count(len(names), 'expectation')} of the plan"
+        narrator.say(f"{what} not checked, name the file with --expect: {', '.join(names)}")
 
 
 def verified(

@@ -57,10 +57,13 @@ class Relations:
         return "WITH " + ", ".join(f"{name} AS (SELECT * FROM {text})" for name, text in names.items() if text) + "\n"
 
 
-def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Table, path: str) -> None:
+def check_declared(
+    spark: SparkSession, declared: Sequence[Declared], table: Table, path: str, functions: Sequence[str]
+) -> None:
     """Raise a UsageError for an expectation that can never be computed: ``EXPECTATION_UNKNOWN_COLUMN``,
     ``EXPECTATION_NOT_A_QUERY`` for SQL that Spark does not read as a query, such as one that writes, or
-    ``EXPECTATION_READS_TARGET`` for SQL that reads the table at ``path`` by its own name."""
+    ``EXPECTATION_READS_TARGET`` for SQL that reads the table at ``path`` by its own name.
+    ``functions``: see Surroundings."""
     for one in declared:
         missing = unknown_columns(one.expectation, table)
         if missing:
@@ -76,7 +79,7 @@ def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Tab
                 raise one.error(
                     "EXPECTATION_NOT_A_QUERY", f"its SQL is no SELECT that Spark can read: {error.message}"
                 ) from error
-            if name := read_by(spark, one.expectation.sql, parsed, path):
+            if name := read_by(spark, one.expectation.sql, parsed, path, functions):
                 raise one.error(
                     "EXPECTATION_READS_TARGET",
                     f"its SQL reads {name}; a plan has the target without the rows of the MERGE: read after or before.",

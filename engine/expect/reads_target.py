@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.expect.queries import in_brackets
 from engine.expect.target_name import is_table_at
-from engine.merge.planning_state import function_definitions, user_functions
+from engine.merge.planning_state import function_definitions
 from engine.merge.session_definitions import body_of
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.model.errors import EngineError
@@ -29,11 +29,11 @@ WITH: Final = re.compile(r"CTE \[(.*)\]", re.DOTALL)
 COMPUTED: Final = "a table by a computed IDENTIFIER"
 
 
-def read_by(spark: SparkSession, sql: str, parsed: str, path: str) -> str | None:
+def read_by(spark: SparkSession, sql: str, parsed: str, path: str, functions: Sequence[str]) -> str | None:
     """The name by which a query, ``sql`` as Spark has ``parsed`` it, reads the table at ``path``, be it through a view
     or in the body of a function; None if by none. One that says the version means that one; a name that is computed
-    may be any."""
-    names = [*_names(_root(parsed), RELATIONS), *_names_in_functions(spark, (sql, parsed))]
+    may be any. ``functions``: see Surroundings."""
+    names = [*_names(_root(parsed), RELATIONS), *_names_in_functions(spark, functions, (sql, parsed))]
     return next((name for name in names if name == COMPUTED or _reads(spark, name, path)), None)
 
 
@@ -44,10 +44,10 @@ def _root(parsed: str) -> Node:
     return root
 
 
-def _names_in_functions(spark: SparkSession, texts: Sequence[str]) -> Iterator[str]:
+def _names_in_functions(spark: SparkSession, functions: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
     """Those in the bodies of the SQL functions that are called, and of those that they call. No name stands for the
     rows of a MERGE there."""
-    for definition in function_definitions(spark, user_functions(spark), texts).values():
+    for definition in function_definitions(spark, functions, texts).values():
         if body := body_of(definition).strip():
             yield from _names(_root(parsed_plan(spark, f"SELECT {in_brackets(body)}")), frozenset())
 

@@ -158,9 +158,9 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
     literals = [_literal(value, field.dataType, collates) for value, field in zip(values, as_types, strict=True)]
     return Question(
         source=tuple(
-            f"{text} <=> {literal}{_or_as_shown(text, value, *types)}"
-            for text, literal, value, types in zip(
-                theirs, literals, values, zip(to_types, from_types, strict=True), strict=True
+            f"{text} <=> {literal}{_or_as_shown(text, value, to_type, from_type)}"
+            for text, literal, value, to_type, from_type in zip(
+                theirs, literals, values, to_types, from_types, strict=True
             )
         ),
         target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),

@@ -21,7 +21,7 @@ from engine.preflight.target_reads import DescribedTarget
 
 @dataclass(frozen=True)
 class Basis:
-    """What is known without the source. ``merge`` is the statement as typed."""
+    """What is known without the source. ``merge`` is the statement as typed, ``functions``: see Surroundings."""
 
     merge: AnalyzedMerge
     decision: Decision
@@ -29,6 +29,7 @@ class Basis:
     confs: Mapping[str, str]
     state: PlanningState
     join: Join
+    functions: tuple[str, ...]
 
 
 @dataclass(frozen=True)

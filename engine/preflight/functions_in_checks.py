@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
-from engine.merge.planning_state import function_definitions, user_functions
+from engine.merge.planning_state import function_definitions
 from engine.merge.session_definitions import body_of
 from engine.model.plan import Refused
 from engine.preflight.target_rules import TargetRules
@@ -16,16 +17,15 @@ if TYPE_CHECKING:
 
 
 def sql_function_in_check(
-    spark: SparkSession, merge: AnalyzedMerge, matches: Matches, rules: TargetRules
+    spark: SparkSession, merge: AnalyzedMerge, matches: Matches, rules: TargetRules, functions: Sequence[str]
 ) -> Refused | None:
     """Spark unfolds the body of such a function in queries, and a check of Delta is none. The first, where Delta writes
-    files, rows in them or not."""
-    if not rules.checks or not (matches.touched or merge.statement.not_matched):
+    files, rows in them or not. ``functions``: see Surroundings."""
+    if not (matches.touched or merge.statement.not_matched):
         return None
-    user = user_functions(spark)
     for name, text in rules.checks.items():
-        functions = function_definitions(spark, user, (text,))
-        if called := next((one for one, definition in functions.items() if body_of(definition)), None):
+        definitions = function_definitions(spark, functions, (text,))
+        if called := next((one for one, definition in definitions.items() if body_of(definition)), None):
             return Refused(
                 condition="UNSUPPORTED_SQL_UDF_USAGE",
                 message=f"The CHECK constraint {name} ({text}) calls {called}, a function in SQL, which Spark cannot "

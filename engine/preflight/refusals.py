@@ -65,7 +65,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         or only_partitions(merge, matches, write, target.detail)
         or nulls_by_name(merge, matches)
         or checks_beyond_structs(merge, matches, target.rules)
-        or sql_function_in_check(spark, merge, matches, target.rules)
+        or sql_function_in_check(spark, merge, matches, target.rules, basis.functions)
         or nulled_cast(spark, merge, source, matches, write)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or unwritten_times(merge.statement, matches, target, promise, basis.state.confs, engine_versions(spark).spark)

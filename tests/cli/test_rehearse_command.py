@@ -71,12 +71,16 @@ def test_expectations_of_the_plan_that_are_not_given_are_told(shell: Shell, tmp_
     plan, expected = tmp_path / "p.json", tmp_path / "e.yaml"
     held = tuple(FAILING.model_copy(update={"name": name}) for name in ("first", "second"))
     write_plan(plan, make_plan("1" * 32, expectations=held))
-    expected.write_text("sales.orders:\n- {name: first, unique: [order_id]}\n")
+    expected.write_text("demo.orders:\n- {name: first, unique: [order_id]}\nother.t:\n- {name: second, unique: [id]}\n")
     gone = EngineError("CONNECT_FAILED", "No Spark here.")
     with mock.patch("console.cli.rehearse_command.attach", side_effect=gone):
         told = shell("rehearse", plan).err
         assert "2 expectations of the plan not checked, name the file with --expect: first, second" in told
         told = shell("rehearse", plan, "--expect", expected).err
+        assert "1 expectation of the plan not checked, name the file with --expect: second" in told
+    with mock.patch("console.cli.apply_command.attach", side_effect=gone):
+        told = shell("apply", plan, "--yes", "--accept", "expect:first", "--accept", "expect:second", "--verify",
+                     "--expect", expected).err  # fmt: skip
         assert "1 expectation of the plan not checked, name the file with --expect: second" in told
 
 

@@ -298,7 +298,7 @@ def test_what_is_asked_of_a_server_that_was_stopped_elsewhere_starts_no_other_on
     session = Kept()
     session.server = SimpleNamespace(is_running=lambda: False)
     monkeypatch.setattr(keeper, "_main", session)
-    with pytest.raises(UnreachableError, match="its server was stopped"):
+    with pytest.raises(UnreachableError, match="The Spark server was stopped"):
         keeper.plan("MERGE", {}, rows=0, operation_id="1", on_progress=print)
 
 

@@ -368,7 +368,7 @@ class StatementPlace(LedgerPlace):
         """The actions that are not always possible, and whether they are now."""
         view = self.view
         has_preview = view == "preview" and self.plan is not None
-        may_commit = self.plan is not None and not self._why_not_now(self.plan)
+        may_commit = self.plan is not None and self.operation is None and not self._why_not_now(self.plan)
         typing = view not in ("preview", "commit")
         return {
             "edit": view != "compose" or self.focused is None,
