@@ -45,7 +45,8 @@ ASKED_USER = re.compile(r"\b(?:current_user|session_user|user)\(\)", re.IGNORECA
 """The functions that tell them: in a text and in a plan, where views and functions are unfolded."""
 GLOBAL = "global_temp"
 """What begins the name of a temporary view that is the same in every catalog, as a path is."""
-CALL = re.compile(rf"({NAMES})\s*\(|\bSQLFunctionNode ({NAMES})")
+CALL = re.compile(rf"({NAME}(?:\s*\.\s*{NAME})*)\s*\(|\bSQLFunctionNode ({NAMES})")
+"""In a text, and in a plan. Delta keeps a CHECK with its words apart: ``o . dbl ( v )``."""
 WORD = re.compile(r"`(?:[^`$]|``|\$(?!\{))+`|(?<![\w.])[A-Za-z_]\w*")
 GLOBAL_VIEWS = "SHOW VIEWS IN spark_catalog.global_temp"
 """Lists the temporary views of the session as well, and asks no metastore."""
@@ -184,7 +185,7 @@ def function_definitions(spark: SparkSession, user: Iterable[str], texts: Sequen
     own = {_last(name) for name in user}
     definitions: dict[str, str] = {}
     tried: set[str] = set()
-    waiting = list(names_by(CALL, texts))
+    waiting = _called(texts)
     while waiting:
         name = waiting.pop()
         # one of another schema is not listed
@@ -194,8 +195,12 @@ def function_definitions(spark: SparkSession, user: Iterable[str], texts: Sequen
         text = function_definition(spark, name)
         if text is not None:
             definitions[name] = text
-            waiting += names_by(CALL, (text,))
+            waiting += _called((text,))
     return dict(sorted(definitions.items()))
+
+
+def _called(texts: Iterable[str]) -> list[str]:
+    return [".".join(re.findall(NAME, name)) for name in names_by(CALL, texts)]
 
 
 def _variables_of(spark: SparkSession, bodies: Iterable[str]) -> dict[str, str]:

@@ -114,11 +114,15 @@ def test_the_check_is_named_and_its_values_are_not_told_in_private(shop: Any) ->
         ("WHEN MATCHED AND s.id > 50 THEN DELETE", False),
     ],
 )
-def test_a_check_that_calls_a_function_in_sql_is_refused_as_delta_fails(shop: Any, clauses: str, refuses: bool) -> None:
+@pytest.mark.parametrize("where", ["", "{schema}."], ids=["in this schema", "in a schema that is named"])
+def test_a_check_that_calls_a_function_in_sql_is_refused_as_delta_fails(
+    shop: Any, where: str, clauses: str, refuses: bool
+) -> None:
     shop.sql("CREATE TABLE t (id INT, v INT, w STRING) USING delta")
     shop.sql("INSERT INTO t VALUES (1, 10, 'x'), (2, -20, 'y')")
-    shop.sql("CREATE FUNCTION dbl(x INT) RETURNS INT RETURN x << 1")
-    shop.sql("ALTER TABLE t ADD CONSTRAINT ck CHECK (dbl(v) < 100)")
+    where = where.format(schema=shop.catalog.currentDatabase())
+    shop.sql(f"CREATE FUNCTION {where}dbl(x INT) RETURNS INT RETURN x << 1")
+    shop.sql(f"ALTER TABLE t ADD CONSTRAINT ck CHECK ({where}dbl(v) < 100)")
     merge = (
         f"MERGE INTO t USING (SELECT * FROM VALUES (1, 7, 'X'), (3, 1, 'Y') AS x(id, v, w)) s ON t.id = s.id {clauses}"
     )
