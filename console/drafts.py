@@ -55,7 +55,7 @@ def read_sql(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(
-            "FILE_NOT_READ", f"{path} cannot be read: {error.strerror or error}.", "Check the path."
+            "FILE_NOT_READ", f"{path} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError("NOT_UTF8", f"{path} is not UTF-8.", "Save it as UTF-8 and try again.") from error

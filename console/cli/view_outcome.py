@@ -43,7 +43,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
     if plan.promise or outcome.deviations:
         parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
-        moved = "The table moved since the plan, in rows that this merge does not touch:"
+        moved = "The table moved since the plan, in rows that this merge does not write; its source is as planned:"
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
         parts += [Padding(Text(visible(line), QUIET), (0, 0, 0, 4)) for line in outcome.moved_by]
     if outcome.undone_as is not None:

@@ -144,7 +144,9 @@ def _start(of: Sides, source: str = "") -> str:
         lines.append("USING changes AS s  -- a table, or (SELECT ...), with the changes")
     lines.append(f"  ON t.{quoted(mine)} = s.{quoted(theirs)}")
     if has_none:
-        lines.append(commented("no column has the same name in both: write those that tell a row, here and below"))
+        lines.append(
+            commented("no column has the same name in both, and these are the first: write those that tell a row")
+        )
     if of.other_keys:
         lines.append(commented(f"called like keys too: {_listed(of.other_keys)}"))
     lines += [

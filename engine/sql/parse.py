@@ -151,7 +151,7 @@ def parse_script(text: str, template: str = "") -> Script:
         raise UsageError(
             "UNSUPPORTED_STATEMENT",
             f"Before the statement only SET, USE, CACHE and temporary views may stand, not: {tokens[0].text}",
-            "Run that statement by itself first.",
+            "Run that statement in Spark by other means first: only one MERGE or CREATE TABLE is run here.",
         )
     refuse_substituted(statement)
     return Script(tuple(setup), statement, spans[-1][0], template)

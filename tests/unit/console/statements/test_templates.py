@@ -54,7 +54,7 @@ def test_of_two_keys_the_one_that_is_never_null_is_likelier() -> None:
 
 def test_tables_without_a_common_column_are_joined_by_columns_that_they_have() -> None:
     sql = TEMPLATES["upsert"][2](sides("t", [column("a 1")], "s", [column("b")]))
-    assert "ON t.`a 1` = s.b\n  -- no column has the same name in both: write" in sql
+    assert "ON t.`a 1` = s.b\n  -- no column has the same name in both, and these are the first: write" in sql
     parse_merge(sql)
 
 
