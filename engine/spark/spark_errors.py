@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,8 +52,11 @@ UNREACHABLE = (
     "Socket closed",
     "StatusCode.UNAUTHENTICATED",
 )
-STOPPED = ("Cannot call methods on a stopped SparkContext", "because SparkContext was shut down")
-"""What a server says that is being stopped."""
+STOPPED = re.compile(
+    "Cannot call methods on a stopped SparkContext|because SparkContext was shut down|SparkContext has been shutdown|"
+    r"RpcEnv already stopped|\"org\.apache\.spark\.Spark(?:Context|Env)\.\w+\(\)\" is null"
+)
+"""What a server says that is being stopped: at first in words, then it misses what it has let go of."""
 CANCELLED = (
     "OPERATION_CANCELED",
     "SPARK_JOB_CANCELLED",
@@ -162,7 +165,7 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
         return CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
     if is_of_spark(error) and (of_client := _of_client(chain)):
         return of_client
-    if _driver_is_gone(error, text):
+    if _driver_is_gone(error, text, chain):
         return UnreachableError(
             "SPARK_UNREACHABLE",
             "Spark does not answer any more.",
@@ -329,9 +332,11 @@ def _condition_of(error: BaseException) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _driver_is_gone(error: BaseException, text: str) -> bool:
+def _driver_is_gone(error: BaseException, text: str, chain: Iterable[ChainLink]) -> bool:
     module = type(error).__module__
-    if is_of_spark(error) and any(word in text for word in ("[NO_ACTIVE_SESSION]", *STOPPED)):
+    # what the operator raises has a class
+    stopped = any(one.condition in ("", "INTERNAL_ERROR") and STOPPED.search(one.text) for one in chain)
+    if is_of_spark(error) and ("[NO_ACTIVE_SESSION]" in text or stopped):
         return True
     if module.startswith("py4j") and type(error).__name__ in ("Py4JNetworkError", "Py4JError"):
         return "Answer from Java side is empty" in text or type(error).__name__ == "Py4JNetworkError"

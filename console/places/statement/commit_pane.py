@@ -102,7 +102,9 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = ""
     head += [expectation_line(one, glyphs) for one in outcome.expectations]
     head += [signed(sign, style, outcome_sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":
-        head.append(sentence("Others committed since the plan, in rows that it does not write; its source is as planned:"))
+        head.append(
+            sentence("Others committed since the plan, in rows that it does not write; its source is as planned:")
+        )
     head += [sentence(f"  {commit}") for commit in outcome.moved_by]
     if outcome.version is not None and not outcome.already_applied and not gone:
         statement, until = undo_sentences.made(plan, outcome)

@@ -323,6 +323,26 @@ def failing() -> str:
             ),
             True,
         ),
+        (
+            of(
+                "pyspark.errors.exceptions.connect",
+                "SparkConnectGrpcException",
+                "[INTERNAL_ERROR] The Spark SQL phase optimization failed with an internal error.\n"
+                "\tat org.apache.spark.SparkException$.internalError(SparkException.scala:107)\n"
+                'Caused by: java.lang.NullPointerException: Cannot invoke "org.apache.spark.scheduler.DAGScheduler.'
+                'cleanupQueryJobs(long)" because the return value of "org.apache.spark.SparkContext.dagScheduler()" '
+                "is null\n\tat org.apache.spark.SparkContext.cancelJobs(SparkContext.scala:1)",
+            ),
+            True,
+        ),
+        (
+            of(
+                "pyspark.errors.exceptions.connect",
+                "SparkRuntimeException",
+                "[USER_RAISED_EXCEPTION] SparkContext has been shutdown",
+            ),
+            False,
+        ),
         (ValueError("Cannot call methods on a stopped SparkContext."), False),
         (ConnectionRefusedError("Connection refused"), True),
         (ValueError("Connection refused"), False),
