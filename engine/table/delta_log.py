@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -126,8 +127,13 @@ def listed_log(spark: SparkSession, path: str) -> Iterator[ListedLog]:
 
 
 def _log_lines(spark: SparkSession, place: str) -> DataFrame:
-    """By a reader, for each mention of text.`path` in SQL is listed anew, over Connect twice."""
-    return spark.read.schema("value STRING").format("text").options(**STRICT).load(place)
+    """By a reader, for each mention of text.`path` in SQL is listed anew, over Connect twice.
+
+    Spark Connect keeps for a session what a reader has listed (``planCache``), and takes one of another process for the
+    same, which numbers what it asks for from 0 as well: an option that Spark does not know makes it another one.
+    """
+    once = {"deltamergeListing": uuid.uuid4().hex}
+    return spark.read.schema("value STRING").format("text").options(**STRICT, **once).load(place)
 
 
 def of_files(form: str, place: str) -> str:

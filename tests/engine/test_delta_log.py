@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -54,6 +56,33 @@ def test_a_plan_over_files_that_the_log_names_otherwise_is_an_error_and_no_promi
     with pytest.raises(EngineError) as raised:
         plan(spark, "MERGE INTO t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE")
     assert raised.value.condition == "FILES_NOT_UNDERSTOOD"
+
+
+def test_a_process_that_takes_up_a_session_lists_the_log_anew(session: Any, schema: str, spark_home: Path) -> None:
+    """Spark Connect knows what is asked for by its number, and each process begins at 0."""
+    with session.new_session() as left:
+        left.spark.sql(f"CREATE TABLE {schema}.taken_up (id INT) USING delta")
+        location = left.spark.sql(f"DESCRIBE DETAIL {schema}.taken_up").collect()[0]["location"]
+        found = []
+        for version in (1, 2):
+            left.spark.sql(f"INSERT INTO {schema}.taken_up VALUES ({version})")
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                place = (spark_home, left.session_id, left.user_id)
+                found.append(pool.submit(_files_in_session, *place, location, version).result())
+    assert found == [1, 2]
+
+
+def _files_in_session(home: Path, session_id: str, user_id: str, location: str, version: int) -> int:
+    from engine.session.connect import connect
+    from tests.conftest import SERVER_CONFS
+
+    with connect("local[2]", home=home, confs=SERVER_CONFS) as session:
+        taken_up = session.attach(session_id, user_id)
+        assert taken_up is not None
+        try:
+            return len(list_files(taken_up.spark, location, version))
+        finally:
+            taken_up.close(keep=True)
 
 
 FORMS = {
