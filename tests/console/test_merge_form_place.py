@@ -259,6 +259,21 @@ async def test_a_text_that_is_no_merge_is_told_so_and_untouched(backend: FakeBac
         await operator.sees("target", "3  not matched")
 
 
+async def test_the_form_shows_the_text_that_is_undone_to_whoever_wrote_it(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a", "ctrl+y")
+        await operator.sees("4  not matched")
+        await operator.press("d")
+        await operator.until(lambda: text(operator) == OWN)
+        # the clause that came last is back, and then is not there again
+        await operator.press("ctrl+z", "ctrl+z")
+        await operator.until(lambda: text(operator) == OWN)
+        await operator.misses("4  not matched")
+        await operator.press("down", "down", "d")
+        await operator.until(lambda: text(operator).count("WHEN") == 2)
+
+
 async def test_a_clause_of_a_wide_table_shows_a_few_columns_at_a_time_and_takes_any(backend: FakeBackend) -> None:
     wide = tuple(Column(name=f"c{at}", type="int") for at in range(1, 151))
     backend.table_columns = lambda _: wide  # type: ignore[method-assign]

@@ -66,8 +66,8 @@ class MergePlace(FormSqlPlace):
         self.number = number
         self.proposed: Sides | None = None
         """The tables of the last proposal, for another template of the same target."""
-        self._written = ""
-        """The text that the form wrote last: what is typed there is ahead of it."""
+        self._in_form = ""
+        """The text that the form shows: what is typed there may be ahead of it."""
 
     def compose_body(self) -> Iterable[Widget]:
         becomes = self.console_app.glyphs.becomes
@@ -178,13 +178,14 @@ class MergePlace(FormSqlPlace):
     @override
     def show_view(self, view: str) -> None:
         # typed text that did not fit is dropped
-        self._written = ""
+        self._in_form = ""
         super().show_view(view)
 
     @override
     def read_text(self) -> None:
-        if self.pane.text != self._written or not self._written:
+        if self.pane.text != self._in_form or not self._in_form:
             self.form_pane.read(read_form(self.pane.text))
+            self._in_form = self.pane.text
         self._tell()
 
     @on(ComposePane.Told)
@@ -219,7 +220,7 @@ class MergePlace(FormSqlPlace):
             return
         is_first = not self.pane.text.strip()
         self.editor.change_to(text)
-        self._written = self.pane.text
+        self._in_form = self.pane.text
         form = read_form(text)
         if typing is None or is_first:
             self.form_pane.show(form, typing)

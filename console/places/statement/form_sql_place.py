@@ -62,6 +62,8 @@ class FormSqlPlace(StatementPlace):
         self.editor.undo()
         if self.pane.text == before:
             self.notify("There is no change to take back.")
+        # the next key may be for what is in the form
+        self.read_text()
 
     def _removed(self, what: str) -> None:
         self.notify(self.with_keys(f"{what} is removed: {{merge.undo_change}} brings it back."))
