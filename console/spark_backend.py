@@ -204,8 +204,8 @@ class SparkBackend(SparkTables):
         on_progress: OnProgress,
         file: str = "",
     ) -> AnyPlan:
+        from engine.commit.plans_before import beside_plans_before
         from engine.commit.policy import with_verdicts
-        from engine.commit.source_shrank import with_source_shrank
         from engine.expect.read_expectations import read_beside
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
@@ -239,7 +239,7 @@ class SparkBackend(SparkTables):
         self._file_of[result.plan_id] = file
         try:
             ledger = self._ledger()
-            result = with_source_shrank(ledger, result, self._silent_faults)
+            result = beside_plans_before(ledger, result, self._silent_faults)
             ledger.record_planned(result)
         except EngineError:
             # the plan is what was asked for; committing it needs the ledger, and then says so

@@ -172,8 +172,8 @@ class Wanted:
 def make_plan(invocation: Invocation, session: Session, narrator: Narrator, script: Script, wanted: Wanted) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
+    from engine.commit.plans_before import beside_plans_before
     from engine.commit.policy import with_verdicts
-    from engine.commit.source_shrank import with_source_shrank
     from engine.model.errors import CancelledError, EngineError
     from engine.plan_statement import plan as plan_statement
 
@@ -203,7 +203,7 @@ def make_plan(invocation: Invocation, session: Session, narrator: Narrator, scri
     try:
         with dropped_if_lost(session, found, but=(EngineError,)):
             history = invocation.history()
-            found = with_source_shrank(history, found, wanted.checks)
+            found = beside_plans_before(history, found, wanted.checks)
             history.record_planned(found)
     except EngineError as error:
         # the plan is what was asked for; that it is not in the ledger is told, and harms nothing yet

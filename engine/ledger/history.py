@@ -11,7 +11,7 @@ Every method may raise EngineError ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +26,7 @@ from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan, UndoRefused
+from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.script import joined
 from engine.model.secrets import redact
@@ -258,21 +259,24 @@ class History:
     def source_rows(self, table_id: str, text: str, limit: int) -> tuple[int, ...]:
         """The rows of the source of the last ``limit`` applied merges of one table and one ``text`` before parameters,
         newest first."""
-        text = redact(text)  # as it is stored
 
         def work(db: DuckDBPyConnection) -> tuple[int, ...]:
-            bodies = db.execute(
-                "SELECT body FROM operation JOIN document USING (op_id) WHERE operation.kind = 'merge' "
-                "AND document.kind = 'plan' AND table_id = ? AND status = 'applied' ORDER BY seq DESC LIMIT ?",
-                [table_id, limit * OTHER_MERGES],
-            ).fetchall()
-            plans = (_read_plan(rows.unpacked(body)) for (body,) in bodies)
-            alike = (
-                plan.source.num_rows
-                for plan in plans
-                if plan is not None and plan.kind == "merge" and plan.statement.before_parameters == text
-            )
-            return tuple(islice(alike, limit))
+            found = _merges_alike(db, table_id, text, limit * OTHER_MERGES, "AND status = 'applied'")
+            return tuple(islice((plan.source.num_rows for plan, _ in found), limit))
+
+        return self._store.run(work, reading=True)
+
+    def expected(self, table_id: str, text: str) -> tuple[str, ...]:
+        """The names of the expectations of the plans of one table and one ``text`` before parameters: of those since
+        the last that was applied, and of that."""
+
+        def work(db: DuckDBPyConnection) -> tuple[str, ...]:
+            names: dict[str, None] = {}
+            for plan, status in _merges_alike(db, table_id, text, OTHER_MERGES):
+                names |= dict.fromkeys(one.name for one in plan.expectations)
+                if status in rows.COMMITTED:
+                    break
+            return tuple(names)
 
         return self._store.run(work, reading=True)
 
@@ -382,6 +386,22 @@ class History:
     def cached_tables(self, endpoint: str) -> Tables:
         """The tables seen last time at ``endpoint``; empty when there was none."""
         return self._store.run(lambda db: browse_cache.tables(db, redact(endpoint)), reading=True)
+
+
+def _merges_alike(
+    db: DuckDBPyConnection, table_id: str, text: str, limit: int, only: str = ""
+) -> Iterator[tuple[Plan, str]]:
+    """The plans of one ``text`` among the last ``limit`` merges into a table, newest first, and what became of each."""
+    text = redact(text)  # as it is stored
+    bodies = db.execute(
+        "SELECT body, status FROM operation JOIN document USING (op_id) WHERE operation.kind = 'merge' "
+        f"AND document.kind = 'plan' AND table_id = ? {only} ORDER BY seq DESC LIMIT ?",
+        [table_id, limit],
+    ).fetchall()
+    for body, status in bodies:
+        plan = _read_plan(rows.unpacked(body))
+        if plan is not None and plan.kind == "merge" and plan.statement.before_parameters == text:
+            yield plan, status
 
 
 def _read_plan(body: str | None) -> AnyPlan | None:
