@@ -9,9 +9,9 @@ feed, which has each row before its change: Delta checks what it writes to eithe
 they were written or the constraint was added, so they are not checked, with three exceptions: a CHECK over the clock,
 which a row can break by growing old; one with a name that is no column, CURRENT_DATE among them, of which a write makes
 NULL, and the query that is asked when it is added does not; and a CHECK or generated column that depends on the
-session's time zone, or may raise, as it does where the table was written without ANSI. Not seen: CHAR and VARCHAR
-values that were written under spark.sql.legacy.charVarcharAsString and are written again without it; what raises under
-ANSI where the store assignment policy is LEGACY.
+session's time zone, names a CHAR, or may raise, as it does where the table was written without ANSI. Not seen: CHAR
+and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are written again without it; what
+raises under ANSI where the store assignment policy is LEGACY.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from engine.model.write import WritePlan
 from engine.preflight.assignments import Assignment, ClauseAssignments, failing, kept, never_failing, volatile
 from engine.preflight.cast_if_needed import has_value
 from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
-from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
+from engine.preflight.target_rules import TargetColumn, TargetRules, differs_when_read, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
 from engine.sql.names import quote
 from engine.sql.sql_text import conjuncts, integers_named, names_in
@@ -222,7 +222,7 @@ def _constraint_checks(rules: TargetRules, changed: set[str], late: AbstractSet[
         columns, read = _named(rules, asked), rules.as_checked(asked)
         # what names no column at all, or is read otherwise, was not checked like that when a row was written
         kept = bool(columns) and not read.otherwise and not any(column.lower() in changed for column in columns)
-        other = name in rules.checks_that_may_raise or depends_on_zone(text, rules.columns)
+        other = name in rules.checks_that_may_raise or differs_when_read(text, rules.columns)
         if kept and not volatile(text) and not other:
             continue
         checks.append(

@@ -15,13 +15,14 @@ from engine.spark.confs import is_on, read_confs
 from engine.spark.engine_versions import engine_versions
 from engine.spark.may_raise import may_raise
 from engine.spark.release import release
-from engine.sql.char_types import raw_type
+from engine.sql.char_types import is_char, raw_type
 from engine.sql.extractors import Extracted, with_extractors
 from engine.sql.resolve import TARGET, Side
 from engine.sql.sql_text import is_null, names_in
 from engine.sql.substitution import reference_in
 from engine.table.column_rules import CHECK
 from engine.table.logged_schema import LoggedColumn
+from engine.table.nested_types import types_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,6 +70,12 @@ class TargetColumn:
         return self.partition and self.type.typeName() == "string"
 
     @property
+    def has_char(self) -> bool:
+        """Whether there is a CHAR(n) in it, which Delta checks as it is given in a row that is written for the first
+        time, and filled up, or compared as if it were, in one that is read."""
+        return self.raw_type is not None and any(map(is_char, types_in(self.raw_type)))
+
+    @property
     def is_bytes_partition(self) -> bool:
         return self.partition and self.type.typeName() == "binary"
 
@@ -76,20 +83,22 @@ class TargetColumn:
 ZONED = re.compile(r"timestamp|unix|zone|hour|minute|second|now|current", re.IGNORECASE)
 
 
-def depends_on_zone(text: str, columns: Sequence[TargetColumn]) -> bool:
-    """Whether an expression may have another value in another session time zone: it names a TIMESTAMP, or makes one.
-    Then a row that was written in one zone may break in another what it was checked for."""
-    named = names_in(text)
-    types = [column.type.simpleString() for column in columns if column.name.lower() in named]
+def differs_when_read(text: str, columns: Sequence[TargetColumn]) -> bool:
+    """Whether an expression may have another value over a row that is read than it had when that was written, so that
+    the row may break what it was checked for: it names a TIMESTAMP, or makes one, which another session time zone
+    shows otherwise, or it names a CHAR."""
+    words = names_in(text)
+    named = [column for column in columns if column.name.lower() in words]
     # within a struct, too
-    return ZONED.search(text) is not None or any("timestamp" in one.replace("timestamp_ntz", "") for one in types)
+    zoned = any("timestamp" in column.type.simpleString().replace("timestamp_ntz", "") for column in named)
+    return zoned or ZONED.search(text) is not None or any(column.has_char for column in named)
 
 
 def may_generate_otherwise(column: TargetColumn, columns: Sequence[TargetColumn]) -> bool:
-    """Whether a generated column may have another value in this session than the one that was written: by the time
-    zone, or because it raises under ANSI what is NULL, or wraps, without."""
+    """Whether a generated column may have another value in this session than the one that was written:
+    :func:`differs_when_read`, or because it raises under ANSI what is NULL, or wraps, without."""
     text = column.generated_as
-    return text is not None and (column.generation_may_raise or depends_on_zone(text, columns))
+    return text is not None and (column.generation_may_raise or differs_when_read(text, columns))
 
 
 @dataclass(frozen=True)

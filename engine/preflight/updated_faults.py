@@ -34,7 +34,6 @@ from engine.preflight.typed_parts import (
     typed_values,
 )
 from engine.spark.may_raise import HARMLESS
-from engine.sql.char_types import is_char
 from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause
@@ -358,8 +357,7 @@ def _differs_by_field(a: Assignment) -> bool:
 
 def _is_padded(a: Assignment) -> bool:
     """Whether a read fills a CHAR up, which Delta takes of the target in no condition of a clause."""
-    raw = a.column.raw_type
-    return a.column.padded and raw is not None and any(map(is_char, types_in(raw)))
+    return a.column.padded and a.column.has_char
 
 
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
