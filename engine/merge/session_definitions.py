@@ -114,6 +114,11 @@ def view_definition(spark: SparkSession, name: str) -> str | None:
     return json.dumps([parts, confs], sort_keys=True)
 
 
+def text_in(definition: str) -> str:
+    """The query in what :func:`view_definition` gives, "" where it has none."""
+    return str(json.loads(definition)[0].get("view_text") or "")
+
+
 def view_text(spark: SparkSession, name: str) -> str:
     """The query that a view was made of. "" where there is none: a DataFrame makes a view without a text."""
     return str(_described_view(spark, name).get("view_text") or "")

@@ -1,0 +1,71 @@
+"""A change data feed in a MERGE: refused beside its own table, which Spark takes for it; else what the MERGE reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine import apply, plan
+from engine.model.errors import EngineError
+
+FEED = "table_changes('o', 1, 1)"
+BY_OPTION = "o WITH ('readChangeFeed' = 'true', 'startingVersion' = '1', 'endingVersion' = '1')"
+BESIDE = {
+    "of the target": ("(SELECT id, v FROM table_changes('t', 1, 1))", "s.v"),
+    "of the target, in a view": ("feed_of_t", "s.v"),
+    "of the target, in a subquery": ("o", "(SELECT max(v) FROM table_changes('t', 1, 1))"),
+    "in the source, and the table in a subquery": (
+        f"(SELECT id, v FROM {FEED})",
+        "concat(s.v, (SELECT max(v) FROM o))",
+    ),
+    "in a subquery, and the table as the source": ("o", f"(SELECT max(v) FROM {FEED})"),
+    "by an option": ("o", f"(SELECT max(v) FROM {BY_OPTION})"),
+    "with its schema": ("o", "(SELECT max(v) FROM table_changes('{schema}.o', 1, 1))"),
+    "and the table in a view": (f"(SELECT id, v FROM {FEED})", "concat(s.v, (SELECT max(v) FROM rows_of_o))"),
+    "another part of it": (f"(SELECT id, v FROM {FEED})", "(SELECT max(v) FROM table_changes('o', 2, 2))"),
+}
+ALONE = {
+    "in the source": (f"(SELECT id, v FROM {FEED})", "s.v"),
+    "in a view": ("feed_of_o", "s.v"),
+    "twice": (f"(SELECT id, v FROM {FEED})", f"concat(s.v, (SELECT max(v) FROM {FEED}))"),
+    "of the target, by its path": ("(SELECT id, v FROM table_changes_by_path('{path}', 1, 1))", "s.v"),
+}
+
+
+@pytest.fixture
+def shop(spark: Any, schema: str) -> Any:
+    for name in ("t", "u", "o"):
+        spark.sql(
+            f"CREATE TABLE {name} (id INT, v STRING) USING delta TBLPROPERTIES (delta.enableChangeDataFeed = true)"
+        )
+        spark.sql(f"INSERT INTO {name} SELECT CAST(id AS INT), '{name}' FROM range(0, 9, 1, 1)")
+        spark.sql(f"UPDATE {name} SET v = concat(v, id)")
+    spark.sql("CREATE VIEW feed_of_t AS SELECT id, v FROM table_changes('t', 1, 1)")
+    spark.sql("CREATE TEMPORARY VIEW feed_of_o AS SELECT id, v FROM table_changes('o', 1, 1)")
+    spark.sql("CREATE VIEW rows_of_o AS SELECT * FROM o")
+    yield spark
+    spark.sql("DROP VIEW feed_of_o")
+
+
+def merge(shop: Any, schema: str, target: str, source: str, value: str) -> str:
+    path = shop.sql(f"DESCRIBE DETAIL {target}").collect()[0]["location"].removeprefix("file:")
+    source, value = (text.replace("{schema}", schema).replace("{path}", path) for text in (source, value))
+    return f"MERGE INTO {target} t USING {source} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = {value}"
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_feed_beside_its_table_is_refused(shop: Any, schema: str, name: str) -> None:
+    with pytest.raises(EngineError) as raised:
+        plan(shop, merge(shop, schema, "t", *BESIDE[name]))
+    assert raised.value.condition == "TABLE_BESIDE_ITS_FEED"
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_feed_by_itself_is_what_the_merge_reads(shop: Any, schema: str, name: str) -> None:
+    merge_plan = plan(shop, merge(shop, schema, "t", *ALONE[name]))
+    assert apply(shop, merge_plan).kept
+    shop.sql(merge(shop, schema, "u", *ALONE[name])).collect()
+    rows = [sorted(tuple(row) for row in shop.sql(f"SELECT id, v FROM {table}").collect()) for table in ("t", "u")]
+    # by its path, each reads its own feed
+    assert [(id, v.replace("u", "t")) for id, v in rows[1]] == rows[0]
