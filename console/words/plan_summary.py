@@ -359,4 +359,5 @@ def change_feed(plan: Plan) -> str:
     """What becomes of the change data feed; of files that a commit only adds, Delta reads it off these."""
     if not plan.write.change_data_feed:
         return "not written"
-    return "read off the added files" if plan.executor == "InsertOnlyMergeExecutor" else "written"
+    is_read_off = plan.executor == "InsertOnlyMergeExecutor" or plan.promise.get("numTargetChangeFilesAdded") == 0
+    return "read off the added files" if is_read_off else "written"

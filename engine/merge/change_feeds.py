@@ -45,8 +45,8 @@ def refuse_beside_feed(parsed: str, analyzed: str, bodies: Sequence[str], catalo
         if feeds and (are_several or any(_names(body, table[-1]) for body in bodies)):
             raise EngineError(
                 "TABLE_BESIDE_ITS_FEED",
-                f"The statement reads {'.'.join(table)} and its change data feed, or two parts of that: Spark takes one "
-                "for the other.",
+                f"The statement reads {'.'.join(table)} and its change data feed, or two parts of that: Spark takes one"
+                " for the other.",
                 "Name the feed by the table's path: table_changes_by_path('…', …).",
             )
 

@@ -216,7 +216,7 @@ async def test_an_empty_text_is_told_from_a_column_that_a_side_has_not() -> None
     row = FoundRow("matched", {"id": "5", "op": ""}, {"id": "5", "note": ""}, (), None)
     table = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE).table
     assert table is not None
-    assert [*table.rows] == [("id", "5", "5"), ("note", "(not used)", ""), ("op", "", "(no such column)")]
+    assert [*table.rows] == [("id", "5", "5"), ("note", "(not read)", ""), ("op", "", "(no such column)")]
 
 
 async def test_a_question_that_is_replaced_at_once_ends_and_leaves_nothing_running(backend: FakeBackend) -> None:

@@ -108,7 +108,10 @@ async def test_t_asks_for_the_tables_where_none_was_chosen(backend: FakeBackend)
         await operator.press(*"cust", "enter")
         await operator.sees("Merge into sales.customers", "a query or a path")
         await operator.press(*"query", "enter")
+        await operator.sees("What should the merge into sales.customers do?")
+        await operator.press(*"only", "enter")
         await operator.sees("MERGE INTO sales.customers AS t", "USING changes AS s")
+        await operator.misses("WHEN MATCHED")
 
 
 async def test_a_proposal_is_made_of_the_columns_of_now(backend: FakeBackend) -> None:

@@ -27,7 +27,7 @@ KINDS = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
-NOT_READ, NO_COLUMN = "(not used)", "(no such column)"
+NOT_READ, NO_COLUMN = "(not read)", "(no such column)"
 """What is not there: an empty cell is an empty text. The plan knows only the columns of the source that it uses."""
 CLAUSE_WIDTH = 44
 FILE_WIDTH = 40

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -21,8 +20,8 @@ OWN_QUERY = ""
 LISTING = "Listing the tables…"
 
 
-def propose_into(place: Place, target: str) -> None:
-    """A merge into ``target``, from a source that is asked for."""
+def propose_into(place: Place, target: str, *, asks_kind: bool = False) -> None:
+    """A merge into ``target``, from a source that is asked for: an upsert, and then another kind with ``asks_kind``."""
     query = Choice(OWN_QUERY, "a query or a path", "to be typed in its place")
     dialog = PickDialog(
         f"Merge into {target}",
@@ -31,21 +30,19 @@ def propose_into(place: Place, target: str) -> None:
         last=query,
         awaits=LISTING,
     )
-    place.app.push_screen(dialog, partial(_source_chosen, place, target))
+    place.app.push_screen(dialog, partial(_source_chosen, place, target, asks_kind))
     load_choices(place, dialog, without=target)
 
 
 class TakesProposal(Protocol):
     """The Merge place, as far as a proposal needs it."""
 
-    def call_after_refresh(self, callback: Callable[[Sides], None], known: Sides, /) -> bool: ...
-
     def use_proposal(self, known: Sides) -> None:
         """Write an upsert between two tables."""
 
 
 def propose_merge(place: Place) -> None:
-    """A merge between two tables that are asked for."""
+    """A merge of any kind between two tables that are asked for."""
     dialog = PickDialog(
         "New merge",
         "Into which table?",
@@ -53,7 +50,7 @@ def propose_merge(place: Place) -> None:
         empty="No Delta table is known here.",
         awaits=LISTING,
     )
-    place.app.push_screen(dialog, lambda target: propose_into(place, target) if target else None)
+    place.app.push_screen(dialog, lambda target: propose_into(place, target, asks_kind=True) if target else None)
     load_choices(place, dialog, only_delta=True)
 
 
@@ -79,7 +76,7 @@ def use_template(place: StatementPlace, known: Sides, kind: str | None) -> None:
         place.use_text(TEMPLATES[kind][2](known) if kind in TEMPLATES else proposed(kind, known))
 
 
-def _source_chosen(place: Place, target: str, source: str | None) -> None:
+def _source_chosen(place: Place, target: str, asks_kind: bool, source: str | None) -> None:
     if source is None:
         return
     catalog = place.console_app.catalog
@@ -91,19 +88,21 @@ def _source_chosen(place: Place, target: str, source: str | None) -> None:
     place.ask_here(
         "propose",
         look,
-        partial(_use, place),
-        place.unless_covered(partial(_use_names_only, place, target, source)),
+        partial(_use, place, asks_kind),
+        place.unless_covered(partial(_use_names_only, place, asks_kind, Sides(target=target, source=source or None))),
     )
 
 
-def _use_names_only(place: Place, target: str, source: str, failure: Failure) -> None:
+def _use_names_only(place: Place, asks_kind: bool, names: Sides, failure: Failure) -> None:
     place.notify(f"Columns are not known, so check the proposal: {failure}", severity="warning")
-    _use(place, Sides(target=target, source=source or None))
+    _use(place, asks_kind, names)
 
 
-def _use(place: Place, known: Sides) -> None:
-    merge = cast("TakesProposal", place.console_app.go_to("merge"))
-    merge.call_after_refresh(merge.use_proposal, known)
+def _use(place: Place, asks_kind: bool, known: Sides) -> None:
+    merge = place.console_app.go_to("merge")
+    merge.call_after_refresh(cast("TakesProposal", merge).use_proposal, known)
+    if asks_kind:
+        merge.call_after_refresh(propose_template, cast("StatementPlace", merge), known)
 
 
 def table_choices(place: Place, *, without: str = "", only_delta: bool = False) -> list[Choice]:
