@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits
+from textual.command import CommandInput, CommandPalette, DiscoveryHit, Hit, Hits, SearchIcon
 from textual.content import Content
 from textual.fuzzy import Matcher
 from textual.markup import escape
@@ -24,6 +24,11 @@ class Palette(CommandPalette):
         "merges and operations of the history are found by their names too."
     )
     BINDINGS: ClassVar[list[BindingType]] = [HELP_KEY]
+
+    def on_mount(self) -> None:
+        if self.app.has_class("-ascii"):
+            self.query_one(SearchIcon).icon = ">"
+            self.query_one(CommandInput).placeholder = "Search for commands"
 
 
 class CommandsInOrder(SystemCommandsProvider):

@@ -71,6 +71,18 @@ async def test_help_stays_on_screen_where_it_is_small_and_ascii_draws_nothing_el
             await operator.until(lambda: "? help" in operator.keys and "ctrl+p all" in operator.keys)
 
 
+async def test_notices_and_the_palette_are_drawn_in_ascii_too(backend: FakeBackend) -> None:
+    async with console(backend, ascii=True) as operator:
+        await operator.warm()
+        for severity in ("information", "warning", "error"):
+            operator.app.notify(f"One {severity}.", severity=severity)
+            await operator.sees(f"One {severity}.")
+        assert operator.screen.replace("\n", "").isascii()
+        await operator.press("ctrl+p")
+        await operator.sees("Search for commands")
+        assert not {sign for sign in operator.screen if not sign.isascii()}
+
+
 async def test_the_palette_lists_of_this_place_what_is_possible_and_says_what_is_not_elsewhere(
     backend: FakeBackend,
 ) -> None:
