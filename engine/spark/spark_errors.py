@@ -122,6 +122,8 @@ HINTS = {
 # PySpark 4.2 loses an error of Delta's on a classic session: it asks Spark for its message, Spark knows none of Delta's
 # classes, and the error from that is raised while the first one is handled.
 LOST = "Cannot find main error class"
+LOST_CLASS = re.compile(rf"{LOST} '(\w+)'")
+"""Over Connect nothing but the class is left."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,8 @@ def link(condition: str, text: str) -> ChainLink:
     text = text[BEFORE.match(text).end() :]  # type: ignore[union-attr] # it matches the empty text too
     if FROM_PYTHON in text[:200]:
         return ChainLink(condition or PYTHON_EXCEPTION, python_words(text))
+    if lost := LOST_CLASS.search(text):
+        return ChainLink(lost[1], "Delta refuses it, and Spark has no words for the class of its error.")
     java = JAVA.match(text)
     match = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
     return ChainLink(condition or (match[1] if match else ""), text)

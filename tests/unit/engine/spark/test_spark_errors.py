@@ -359,6 +359,18 @@ def test_an_error_of_the_engine_stays() -> None:
     assert translate(error) is error
 
 
+def test_delta_error_of_which_spark_has_no_words_keeps_its_class() -> None:
+    lost = of(
+        "pyspark.errors.exceptions.connect",
+        "SparkConnectGrpcException",
+        'status = StatusCode.INTERNAL details = "[INTERNAL_ERROR] Cannot find main error class '
+        "'DELTA_PARSING_ILLEGAL_TABLE_NAME' SQLSTATE: XX000\" debug_error_string = x",
+    )
+    found = translate(lost)
+    assert found.condition == "DELTA_PARSING_ILLEGAL_TABLE_NAME"
+    assert found.message == "Delta refuses it, and Spark has no words for the class of its error."
+
+
 def test_delta_error_that_pyspark_loses_is_what_it_was_handling() -> None:
     lost = of("py4j.protocol", "Py4JJavaError", "Cannot find main error class 'DELTA_X'")
     lost.__context__ = of("pyspark.errors", "AnalysisException", "[DELTA_X] Theirs.")
