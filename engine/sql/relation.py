@@ -18,6 +18,10 @@ NEVER_ALIAS = frozenset(
     )
 )
 
+NAMED_COLUMNS = (
+    "MERGE names no columns behind an alias; a query can: USING (SELECT * FROM VALUES (1, 2) AS x(a, b)) AS x."
+)
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -64,6 +68,8 @@ def read_relation(sql: str, reader: Reader, at: int, *, query: bool) -> tuple[Re
     is_alias = _is_alias(reader, behind)
     body = reader.tokens[at:end]
     last = behind + 1 if is_alias else end
+    if is_alias and reader.text(last) == "(":
+        raise NotReadError(last, "ON" if query else "USING", NAMED_COLUMNS)
     return Relation(
         text=text_of(sql, body),
         start=body[0].start,

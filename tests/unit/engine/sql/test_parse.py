@@ -268,3 +268,10 @@ def test_a_file_without_a_statement_is_refused() -> None:
     with pytest.raises(UsageError) as refused:
         parse_script(" ; -- nothing\n")
     assert refused.value.condition == "EMPTY_STATEMENT"
+
+
+def test_columns_named_behind_an_alias_are_refused_with_the_query_that_names_them() -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_merge("MERGE INTO t USING (VALUES (1, 'a')) AS s(id, v) ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert raised.value.condition == "PARSE_SYNTAX_ERROR"
+    assert "USING (SELECT * FROM VALUES (1, 2) AS x(a, b)) AS x" in raised.value.hint
