@@ -21,6 +21,8 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     """What was wrong with the file, one sentence each."""
+    is_read: bool = True
+    """False for a file that cannot be read: its profiles are not known, so nothing may run on Spark."""
 
 
 def load_settings(home: Path) -> Settings:
@@ -31,12 +33,17 @@ def load_settings(home: Path) -> Settings:
     except FileNotFoundError:
         return Settings()
     except (OSError, UnicodeDecodeError) as error:
-        return Settings(notices=(f"{FILE_NAME} cannot be read ({error}): defaults are used.",))
+        return _not_read(f"cannot be read ({error})")
     try:
         values = parse_toml(text)
     except ValueError as error:
-        return Settings(notices=(f"{FILE_NAME} is not valid TOML ({error}): defaults are used.",))
+        return _not_read(f"is not valid TOML ({error})")
     return _checked(values)
+
+
+def _not_read(why: str) -> Settings:
+    notice = f"{FILE_NAME} {why}: theme and keys are the defaults, and nothing runs on Spark until it is correct."
+    return Settings(notices=(notice,), is_read=False)
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -164,12 +164,18 @@ def _settings(invocation: Invocation) -> Iterator[Found]:
     settings, (themes, complaints) = load_settings(home), load_themes(home)
     unknown = theme_named(settings.theme, themes)[1]
     unusable = checked_keymap(settings.keys)[1] if settings.keys else []
-    of_settings = [*settings.notices, *unknown, *unusable, *faults(home)]
+    of_profiles = faults(home) if settings.is_read else list(settings.notices)
+    of_settings = [*(settings.notices if settings.is_read else ()), *unknown, *unusable]
+    # without rules that can be read, no command runs on Spark
+    verdict: Verdict = "fail" if invocation.fault is not None else "warn"
     for path, complaint in complaints.items():
         yield "warn", complaint, f"Correct {path}."
+    hint = f"Correct {home / FILE_NAME}."
     for notice in of_settings:
-        yield "warn", notice, f"Correct {home / FILE_NAME}."
-    if not complaints and not of_settings:
+        yield "warn", notice, hint
+    for notice in of_profiles:
+        yield verdict, notice, hint
+    if not complaints and not of_settings and not of_profiles:
         yield "ok", f"{FILE_NAME} is fine" if (home / FILE_NAME).exists() else "no settings: all defaults"
 
 
