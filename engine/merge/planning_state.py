@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.merge.change_feeds import refuse_beside_feed
+from engine.merge.read_two_ways import refuse_two_ways
 from engine.merge.session_definitions import (
     NAME,
     NAMES,
@@ -131,7 +131,7 @@ class Read:
 
 def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, private: bool = False) -> PlanningState:
     """What a statement refers to. ``private`` keeps the values of variables out. Raises EngineError: see
-    :func:`refuse_beside_feed`."""
+    :func:`refuse_two_ways`."""
     names = tuple(parts[0] for parts in read.relations if len(parts) == 1)
     temporary = tuple(name for name in names if name in around.temporary)
     functions = function_definitions(spark, around.functions, (read.text, read.analyzed))
@@ -146,7 +146,7 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
     variables = {**variables_in(read.analyzed), **_variables_of(spark, temporary_bodies)}
     views = {view: view_definition(spark, view) for view in names_by(VIEW, (read.analyzed,))}
     bodies = [text_in(view) for view in views.values() if view is not None] + [*map(body_of, functions.values())]
-    refuse_beside_feed(read.plan.parsed, read.analyzed, bodies, around.catalog, around.schema)
+    refuse_two_ways(read.plan.parsed, read.analyzed, bodies, around.catalog, around.schema)
     return PlanningState(
         catalog=around.catalog if by_catalog else None,
         schema_name=around.schema if by_schema else None,
