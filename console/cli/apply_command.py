@@ -185,8 +185,10 @@ def _check(invocation: Invocation, plan: AnyPlan, accept: tuple[str, ...]) -> No
     from engine.commit.check_allowed import refuse
     from engine.commit.policy import check_policy
 
+    if plan.refused is None:
+        # what is accepted changes nothing of that
+        check_policy(invocation.policy, plan, reviewed=_is_reviewed(invocation, plan))
     refuse(plan, accept)
-    check_policy(invocation.policy, plan, reviewed=_is_reviewed(invocation, plan))
 
 
 def _ask(invocation: Invocation, plan: AnyPlan, yes: bool, events: bool) -> None:

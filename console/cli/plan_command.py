@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
 
 
-FILLS = "Fills :K. A number, true, false and null are read as such, all else, 007 too, as a text. May be repeated."
+FILLS = (
+    "Fills :K. Numbers (-5, 0.10), true, false and null are read as such, all else (007, 1e10) as a text. Repeatable."
+)
 
 
 expect_option = click.option(

@@ -178,7 +178,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         save = "{merge.save}" if self._plan.kind == "merge" else "{create.save}"
         told = (
             f"The policy refuses this (reviewed_plans) unless the plan was saved, with {save} in the preview, and then "
-            "looked at in a shell with `show PLAN.json`."
+            "looked at in a shell, under the same profile, with `show PLAN.json`."
         )
         return (signed(self.console_app.glyphs.warning, "$text-warning", self.console_app.with_keys(told)),)
 

@@ -59,7 +59,13 @@ def parts_of(name: str) -> tuple[str, ...] | None:
 Duration = Annotated[
     int,
     BeforeValidator(_seconds),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+ ?(s|m|h|d|w|\w+)$", "examples": ["30s", "6h", "1 day"]}),
+    WithJsonSchema(
+        {
+            "type": ["string", "integer"],
+            "pattern": r"^0*[1-9]\d* *(s(ec(onds?)?)?|m(in(utes?)?)?|h(ours?)?|d(ays?)?|w(eeks?)?)$",
+            "examples": ["30s", "6h", "1 day"],
+        }
+    ),
 ]
 Share = Annotated[
     Decimal,
@@ -74,7 +80,7 @@ Reference = Annotated[Word, BeforeValidator(_reference)]
 Allowed = Annotated[
     tuple[str, ...],
     Field(min_length=1),
-    WithJsonSchema({"type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1}),
+    WithJsonSchema({"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}, "minItems": 1}),
 ]
 
 

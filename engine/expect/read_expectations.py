@@ -73,7 +73,9 @@ def read_files(paths: Iterable[Path | str]) -> tuple[Declared, ...]:
         # a proposal and a template for one table both write that its key is unique
         if first is not one and (first.file == one.file or first.expectation != one.expectation):
             where = f"{first.file}, line {first.line}" if first.file != one.file else f"line {first.line}"
-            raise one.error("BAD_EXPECTATIONS", f"{where} has an expectation of that name already.", "Give one a name.")
+            raise one.error(
+                "BAD_EXPECTATIONS", f"{where} has an expectation of that name already.", "Give one another name."
+            )
     return tuple(seen.values())
 
 
