@@ -40,11 +40,14 @@ def printed(type_: str, text: str) -> str:
 
 
 def shown(value: str, type_: str | None = None) -> str:
-    """SQL for a value as text to be shown: of BINARY its hex digits. Bytes of a STRING that are no UTF-8 are U+FFFD.
+    """SQL for a value as text to be shown: of BINARY its hex digits, of VARIANT its JSON, which tells "1" from 1 and null
+    from NULL. Bytes of a STRING that are no UTF-8 are U+FFFD.
 
     ``type_`` is its type, where that is known: the SQL is shorter then.
     """
     digits, text = f"hex(CAST({value} AS STRING))", f"make_valid_utf8(CAST({value} AS STRING))"
+    if type_ == "variant":
+        return f"to_json(CAST({value} AS VARIANT))"
     if type_ is not None:
         return digits if type_ == "binary" else text
     # Spark knows the type while it optimizes, and keeps one of the two

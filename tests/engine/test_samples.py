@@ -182,3 +182,13 @@ def test_a_row_that_several_source_rows_delete_is_shown_once(shop: Any, on: str)
     looked = plan(shop, f"MERGE INTO t USING s ON {on}\nWHEN MATCHED THEN DELETE", rows=200)
     deleted = [key for key, _, _ in shown(looked)["delete"]]
     assert len(deleted) == len(set(deleted)) == looked.promise["numTargetRowsDeleted"]
+
+
+def test_a_variant_is_shown_as_json_in_which_a_text_is_no_number(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (id INT, va VARIANT) USING delta")
+    spark.sql("INSERT INTO t VALUES (1, parse_json('1')), (2, parse_json('null')), (3, NULL)")
+    source = "(SELECT * FROM VALUES (1, parse_json('\"1\"')), (2, NULL), (3, parse_json('null')) AS x(id, va)) s"
+    merge = f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED THEN UPDATE SET va = s.va"
+    samples = plan(spark, merge).samples
+    shown = {(one.before or {})["id"]: ((one.before or {})["va"], (one.after or {})["va"]) for one in samples}
+    assert shown == {"1": ("1", '"1"'), "2": ("null", None), "3": (None, "null")}
