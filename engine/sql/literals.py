@@ -40,8 +40,8 @@ def printed(type_: str, text: str) -> str:
 
 
 def shown(value: str, type_: str | None = None) -> str:
-    """SQL for a value as text to be shown: of BINARY its hex digits, of VARIANT its JSON, which tells "1" from 1 and null
-    from NULL. Bytes of a STRING that are no UTF-8 are U+FFFD.
+    """SQL for a value as text to be shown: of BINARY its hex digits, of VARIANT its JSON, which tells "1" from 1, and
+    null from NULL. Bytes of a STRING that are no UTF-8 are U+FFFD.
 
     ``type_`` is its type, where that is known: the SQL is shorter then.
     """
