@@ -146,7 +146,7 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
     variables = {**variables_in(read.analyzed), **_variables_of(spark, temporary_bodies)}
     views = {view: view_definition(spark, view) for view in names_by(VIEW, (read.analyzed,))}
     bodies = [text_in(view) for view in views.values() if view is not None] + [*map(body_of, functions.values())]
-    refuse_two_ways(read.plan.parsed, read.analyzed, bodies, around.catalog, around.schema)
+    refuse_two_ways(read.plan.parsed, bodies, around.catalog, around.schema)
     return PlanningState(
         catalog=around.catalog if by_catalog else None,
         schema_name=around.schema if by_schema else None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from engine.merge.session_definitions import NAME, NAMES
+from engine.merge.session_definitions import NAME
 from engine.model.errors import EngineError
 from engine.sql.names import unquoted
 
@@ -19,23 +19,21 @@ RELATION = re.compile(r"(TimeTravel\b[^\n]*)?\bUnresolvedRelation \[([^\]]*)\], 
 FUNCTION = re.compile(r"\bUnresolvedTableValuedFunction \[(?:[^\]]*, )?table_changes\], \[([^\n]*)\]", re.IGNORECASE)
 CALL = re.compile(r"\btable_changes\s*\(\s*(['\"])(.+?)\1([^)]*)\)", re.IGNORECASE)
 """In the text of a view or a function."""
-FOUND = re.compile(rf"\bRelation ({NAMES})\[[^\n]*\] DeltaCDFRelation\b")
-"""In an analyzed plan: a feed that is read by a view without a text."""
 WITH = re.compile(r"\bCTE \[([^\]]*)\]")
 PRIVILEGES = "__required_write_privileges__"
 VERSION = re.compile(r"\b(?:version|timestamp)AsOf=", re.IGNORECASE)
 AS_IT_IS, ANY_PART = "", "any part of its feed"
 
 
-def refuse_two_ways(parsed: str, analyzed: str, bodies: Sequence[str], catalog: str, schema: str) -> None:
-    """Raise EngineError if a statement reads a table in two ways. A version of it is none: that Spark keeps apart.
+def refuse_two_ways(parsed: str, bodies: Sequence[str], catalog: str, schema: str) -> None:
+    """Raise EngineError if a statement reads a table in two ways. A version of it is none, nor what a view without a
+    text reads: those Spark keeps apart.
 
-    ``parsed`` is its print as Spark parsed it, ``analyzed`` its analyzed plans, ``bodies`` are the texts of the views
-    and functions that it reads; ``catalog`` and ``schema`` are where its names are found.
+    ``parsed`` is its print as Spark parsed it, ``bodies`` are the texts of the views and functions that it reads;
+    ``catalog`` and ``schema`` are where its names are found.
     """
-    named = [*_mentions((parsed, *bodies)), *((match[1], ANY_PART) for match in FOUND.finditer(analyzed))]
     ways_of: dict[tuple[str, ...], set[str]] = {}
-    for name, way in named:
+    for name, way in _mentions((parsed, *bodies)):
         parts = tuple(unquoted(one).casefold() for one in re.findall(NAME, name))
         whole = ((catalog.casefold(), schema.casefold())[: max(3 - len(parts), 0)]) + parts
         ways_of.setdefault(whole, set()).add(way)

@@ -32,6 +32,7 @@ ONE_WAY = {
     "in the source": (f"(SELECT id, v FROM {FEED})", "s.v"),
     "in a view": ("feed_of_o", "s.v"),
     "a file with options": (f"(SELECT id, coalesce(v, 'none') AS v FROM {NULLS})", "s.v"),
+    "of a view without a text": ("(SELECT f.id, o.v FROM feed_in_a_frame f JOIN o ON f.id = o.id)", "s.v"),
     "a version": ("(SELECT id, v FROM o VERSION AS OF 1)", "concat(s.v, (SELECT max(v) FROM o))"),
     "a version, by an option": (
         "(SELECT id, v FROM o WITH ('versionAsOf' = '1'))",
@@ -50,13 +51,16 @@ def shop(spark: Any, schema: str) -> Any:
         )
         spark.sql(f"INSERT INTO {name} SELECT CAST(id AS INT), '{name}' FROM range(0, 9, 1, 1)")
         spark.sql(f"UPDATE {name} SET v = concat(v, id)")
+    feed = spark.read.option("readChangeFeed", "true").option("startingVersion", 1).option("endingVersion", 1)
+    feed.table("o").createOrReplaceTempView("feed_in_a_frame")
     spark.sql("CREATE TABLE o_csv (id INT, v STRING) USING csv")
     spark.sql("INSERT INTO o_csv VALUES (1, '10'), (2, '20'), (4, '40')")
     spark.sql("CREATE VIEW feed_of_t AS SELECT id, v FROM table_changes('t', 1, 1)")
     spark.sql("CREATE TEMPORARY VIEW feed_of_o AS SELECT id, v FROM table_changes('o', 1, 1)")
     spark.sql("CREATE VIEW rows_of_o AS SELECT * FROM o")
     yield spark
-    spark.sql("DROP VIEW feed_of_o")
+    for view in ("feed_of_o", "feed_in_a_frame"):
+        spark.sql(f"DROP VIEW {view}")
 
 
 def merge(shop: Any, schema: str, target: str, source: str, value: str) -> str:
