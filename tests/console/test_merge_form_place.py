@@ -259,6 +259,16 @@ async def test_a_text_that_is_no_merge_is_told_so_and_untouched(backend: FakeBac
         await operator.sees("target", "3  not matched")
 
 
+async def test_the_list_has_the_focus_once_a_clause_is_in_it(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a", "ctrl+y")
+        await operator.sees("4  not matched")
+        at = operator.merge.form_pane.at
+        await operator.press("down")
+        await operator.until(lambda: operator.merge.form_pane.at == at + 1)
+
+
 async def test_the_form_shows_the_text_that_is_undone_to_whoever_wrote_it(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await form_of(operator, OWN)

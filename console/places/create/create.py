@@ -188,6 +188,7 @@ class CreatePlace(FormSqlPlace):
         def taken(column: FormColumn | None) -> None:
             if column is not None:
                 self._change_form(self.form_pane.with_column(at, column))
+                self.form_pane.columns_view.focus_page()
 
         self.app.push_screen(ColumnDialog(None if at is None else self.form_pane.form.columns[at]), taken)
 

@@ -288,6 +288,7 @@ class MergePlace(FormSqlPlace):
         if form is not None and clause is not None and (new_text := self._clause_changed(at, clause)) is not None:
             self.form_pane.at = place_of_new(form, clause.kind) if at is None else at
             self.change(new_text)
+            self.form_pane.clauses_view.focus_page()
 
     def action_remove_clause(self) -> None:
         at = self.form_pane.at
