@@ -22,7 +22,7 @@ from engine.merge.session_definitions import (
     function_definition,
     if_found,
     names_by,
-    text_in,
+    query_in,
     variables_in,
     variables_now,
     view_definition,
@@ -32,7 +32,7 @@ from engine.model.plan import PlanningState
 from engine.model.secrets import is_secret_name
 from engine.spark.confs import every_conf, is_connect
 from engine.spark.explain import Explained, tree
-from engine.sql.names import names_path, unquoted
+from engine.sql.names import names_path, quote, unquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -142,11 +142,13 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
         or any(len(parts) == 2 and parts[0] != GLOBAL and not names_path(parts) for parts in read.relations)
         or any(map(ASKED_CATALOG.search, texts))
     )
-    temporary_bodies = [text for name, text in functions.items() if "." not in name]
-    variables = {**variables_in(read.analyzed), **_variables_of(spark, temporary_bodies)}
+    temporary_functions = [text for name, text in functions.items() if "." not in name]
+    variables = {**variables_in(read.analyzed), **_variables_of(spark, temporary_functions)}
     views = {view: view_definition(spark, view) for view in names_by(VIEW, (read.analyzed,))}
-    bodies = [text_in(view) for view in views.values() if view is not None] + [*map(body_of, functions.values())]
-    refuse_two_ways(read.plan.parsed, bodies, around.catalog, around.schema)
+    here = f"{quote(around.catalog)}.{quote(around.schema)}"
+    bodies = [query_in(view) for view in views.values() if view is not None]
+    bodies += [(body_of(function), here) for function in functions.values()]
+    refuse_two_ways(spark, read.plan.parsed, here, [(text, schema or here) for text, schema in bodies if text])
     return PlanningState(
         catalog=around.catalog if by_catalog else None,
         schema_name=around.schema if by_schema else None,

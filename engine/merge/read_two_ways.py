@@ -9,60 +9,68 @@ or promised.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from engine.merge.session_definitions import NAME
 from engine.model.errors import EngineError
+from engine.spark.explain import parsed_plan
 from engine.sql.names import unquoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 RELATION = re.compile(r"(TimeTravel\b[^\n]*)?\bUnresolvedRelation \[([^\]]*)\], \[([^\]]*)\]")
 FUNCTION = re.compile(r"\bUnresolvedTableValuedFunction \[(?:[^\]]*, )?table_changes\], \[([^\n]*)\]", re.IGNORECASE)
-CALL = re.compile(r"\btable_changes\s*\(\s*(['\"])(.+?)\1([^)]*)\)", re.IGNORECASE)
-"""In the text of a view or a function."""
 WITH = re.compile(r"\bCTE \[([^\]]*)\]")
 PRIVILEGES = "__required_write_privileges__"
 VERSION = re.compile(r"\b(?:version|timestamp)AsOf=", re.IGNORECASE)
-AS_IT_IS, ANY_PART = "", "any part of its feed"
+ASKS_MORE = re.compile(r"\btable_changes\b|\bWITH\b", re.IGNORECASE)
+AS_IT_IS = ""
 
 
-def refuse_two_ways(parsed: str, bodies: Sequence[str], catalog: str, schema: str) -> None:
+def refuse_two_ways(spark: SparkSession, parsed: str, found_in: str, bodies: Sequence[tuple[str, str]]) -> None:
     """Raise EngineError if a statement reads a table in two ways. A version of it is none, nor what a view without a
     text reads: those Spark keeps apart.
 
-    ``parsed`` is its print as Spark parsed it, ``bodies`` are the texts of the views and functions that it reads;
-    ``catalog`` and ``schema`` are where its names are found.
+    ``parsed`` is its print as Spark parsed it, ``found_in`` the schema in which its names are found; ``bodies`` are the
+    texts of the views and functions that it reads, and the schema of each.
     """
+    mentions = [*_mentions(parsed, found_in)]
+    # most statements read in one way, and Spark is to read each body
+    if all(way == AS_IT_IS for _, way in mentions) and not any(ASKS_MORE.search(text) for text, _ in bodies):
+        return
+    for text, schema in bodies:
+        mentions += _mentions(parsed_plan(spark, f"SELECT ({text}\n)"), schema)
     ways_of: dict[tuple[str, ...], set[str]] = {}
-    for name, way in _mentions((parsed, *bodies)):
-        parts = tuple(unquoted(one).casefold() for one in re.findall(NAME, name))
-        whole = ((catalog.casefold(), schema.casefold())[: max(3 - len(parts), 0)]) + parts
-        ways_of.setdefault(whole, set()).add(way)
-    for table, ways in ways_of.items():
-        others = ways - {AS_IT_IS}
-        are_two = AS_IT_IS in ways or len(others - {ANY_PART}) > 1
-        if others and (are_two or any(_names(body, table[-1]) for body in bodies)):
-            raise EngineError(
-                "TABLE_READ_TWO_WAYS",
-                f"The statement reads {'.'.join(table)} in two ways, with other options or its change data feed: Spark "
-                "takes one for the other.",
-                "Name one of them by the path of the table: delta.`…`, table_changes_by_path('…', …).",
-            )
+    for table, way in mentions:
+        ways_of.setdefault(table, set()).add(way)
+    if two := next((table for table, ways in ways_of.items() if len(ways) > 1), None):
+        raise EngineError(
+            "TABLE_READ_TWO_WAYS",
+            f"The statement reads {'.'.join(two)} in two ways, with other options or its change data feed: Spark takes "
+            "one for the other.",
+            "Name one of them by the path of the table: delta.`…`, table_changes_by_path('…', …).",
+        )
 
 
-def _names(body: str, table: str) -> bool:
-    """Whether the text of a view may read a table as it is: of a view, no plan says which of the two it is."""
-    return re.search(rf"(?<!\w){re.escape(table)}(?!\w)", CALL.sub("", body), re.IGNORECASE) is not None
+def _mentions(parsed: str, found_in: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """(The whole name of a table, in which way it is read)."""
+    defined = {name for match in WITH.finditer(parsed) for name in match[1].split(", ")}
+    for travels, name, options in RELATION.findall(parsed):
+        if not travels and name not in defined and not VERSION.search(options):
+            way = AS_IT_IS if options.startswith(PRIVILEGES) else options
+            yield _whole(name.split(", "), found_in), way
+    for arguments in FUNCTION.findall(parsed):
+        name, _, part = arguments.partition(", ")
+        yield _whole(_parts(name), found_in), f"table_changes {part}"
 
 
-def _mentions(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(The name of a table, in which way it is read)."""
-    for text in texts:
-        defined = {name for match in WITH.finditer(text) for name in match[1].split(", ")}
-        for travels, name, options in RELATION.findall(text):
-            if not travels and name not in defined and not VERSION.search(options):
-                yield name.replace(", ", "."), AS_IT_IS if options.startswith(PRIVILEGES) else options
-        for arguments in FUNCTION.findall(text):
-            name, _, part = arguments.partition(", ")
-            yield name, part or ANY_PART
-        for _, name, part in CALL.findall(text):
-            yield name, part.strip(" ,") or ANY_PART
+def _whole(parts: Sequence[str], found_in: str) -> tuple[str, ...]:
+    schema = _parts(found_in)
+    whole = (*schema[: max(len(schema) + 1 - len(parts), 0)], *parts)
+    return tuple(part.casefold() for part in whole)
+
+
+def _parts(name: str) -> list[str]:
+    return [unquoted(part) for part in re.findall(NAME, name)]

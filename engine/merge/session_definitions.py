@@ -114,9 +114,11 @@ def view_definition(spark: SparkSession, name: str) -> str | None:
     return json.dumps([parts, confs], sort_keys=True)
 
 
-def text_in(definition: str) -> str:
-    """The query in what :func:`view_definition` gives, "" where it has none."""
-    return str(json.loads(definition)[0].get("view_text") or "")
+def query_in(definition: str) -> tuple[str, str]:
+    """(The query in what :func:`view_definition` gives, "" where it has none; the schema in which its names are found,
+    "" where that is the session's)."""
+    parts = json.loads(definition)[0]
+    return str(parts.get("view_text") or ""), str(parts.get("view_catalog_and_namespace") or "")
 
 
 def view_text(spark: SparkSession, name: str) -> str:

@@ -26,11 +26,17 @@ TWO_WAYS = {
     "and the table in a view": (f"(SELECT id, v FROM {FEED})", "concat(s.v, (SELECT max(v) FROM rows_of_o))"),
     "a file with options and without": (f"(SELECT id, v FROM {NULLS})", "(SELECT max(v) FROM o_csv)"),
     "a file in two ways of the source": (f"(SELECT a.id, b.v FROM {NULLS} a JOIN o_csv b ON a.id = b.id)", "s.v"),
+    "a view with options": ("csv_with_nulls", "(SELECT max(v) FROM o_csv)"),
+    "options and a view without": (f"(SELECT id, v FROM {NULLS})", "(SELECT max(v) FROM rows_of_csv)"),
+    "two views": ("csv_with_nulls", "(SELECT max(v) FROM rows_of_csv)"),
     "another part of it": (f"(SELECT id, v FROM {FEED})", "(SELECT max(v) FROM table_changes('o', 2, 2))"),
 }
 ONE_WAY = {
     "in the source": (f"(SELECT id, v FROM {FEED})", "s.v"),
     "in a view": ("feed_of_o", "s.v"),
+    "in a view that calls it as its table": ("aliased_feed", "s.v"),
+    "in a view with options": ("csv_with_nulls", "coalesce(s.v, 'none')"),
+    "a text that looks like one": ("o", "concat(s.v, 'table_changes(\\'o\\', 1, 1)')"),
     "a file with options": (f"(SELECT id, coalesce(v, 'none') AS v FROM {NULLS})", "s.v"),
     "of a view without a text": ("(SELECT f.id, o.v FROM feed_in_a_frame f JOIN o ON f.id = o.id)", "s.v"),
     "a version": ("(SELECT id, v FROM o VERSION AS OF 1)", "concat(s.v, (SELECT max(v) FROM o))"),
@@ -56,8 +62,11 @@ def shop(spark: Any, schema: str) -> Any:
     spark.sql("CREATE TABLE o_csv (id INT, v STRING) USING csv")
     spark.sql("INSERT INTO o_csv VALUES (1, '10'), (2, '20'), (4, '40')")
     spark.sql("CREATE VIEW feed_of_t AS SELECT id, v FROM table_changes('t', 1, 1)")
+    spark.sql("CREATE VIEW aliased_feed AS SELECT o.id, o.v FROM table_changes('o', 1, 1) AS o")
     spark.sql("CREATE TEMPORARY VIEW feed_of_o AS SELECT id, v FROM table_changes('o', 1, 1)")
     spark.sql("CREATE VIEW rows_of_o AS SELECT * FROM o")
+    spark.sql("CREATE VIEW rows_of_csv AS SELECT * FROM o_csv")
+    spark.sql(f"CREATE VIEW csv_with_nulls AS SELECT id, v FROM {NULLS}")
     yield spark
     for view in ("feed_of_o", "feed_in_a_frame"):
         spark.sql(f"DROP VIEW {view}")
